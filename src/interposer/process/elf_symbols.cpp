@@ -322,6 +322,15 @@ void visit_loaded_objects(bool (*visit)(void* self, const LoadedObject& object),
   iterate()(step, &each);
 }
 
+bool stands_before(const void* address) {
+  bool before = false;
+  visit_loaded_objects([&](const LoadedObject& object) {
+    before = !is_interposer(object) && object.holds(address);
+    return before || is_interposer(object);
+  });
+  return before;
+}
+
 void* find_loaded_symbol(std::string_view object_prefix, const char* name) {
   void* found = nullptr;
   visit_loaded_objects([&](const LoadedObject& object) {

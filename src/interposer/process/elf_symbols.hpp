@@ -156,6 +156,9 @@ bool in_other_namespace(std::string_view object_prefix);
 /// Whether the object is this library, or another copy of it or of the one for another vendor.
 bool is_interposer(const LoadedObject& object);
 
+/// Whether `address` is in the program itself, or in what was preloaded before this library.
+bool stands_before(const void* address);
+
 /// The address of the dynamic symbol `name` in the first loaded object whose file name begins with `object_prefix` (any object for
 /// ""), interposers left out. Null when there is none. Cost: some microseconds for each loaded object.
 void* find_loaded_symbol(std::string_view object_prefix, const char* name);

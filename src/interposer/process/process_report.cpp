@@ -69,16 +69,6 @@ void collect_passed_by(PassedBy& passed) {
   }
 }
 
-// Whether `address` is in the program itself, or in what was preloaded before this library.
-bool stands_before(const void* address) {
-  bool before = false;
-  visit_loaded_objects([&](const LoadedObject& object) {
-    before = !is_interposer(object) && object.holds(address);
-    return before || is_interposer(object);
-  });
-  return before;
-}
-
 // Whether a call is bound to who defines the function, where it should have been bound to this library.
 bool is_bound_past_hooks(const LoadedObject& object) {
   bool past = false;

@@ -2,10 +2,10 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <string_view>
 
 #include "interposer/process/definitions.hpp"
+#include "interposer/process/driver_answers.hpp"
 #include "interposer/process/elf_symbols.hpp"
 #include "interposer/process/hook_table.hpp"
 #include "interposer/process/loader_visit.hpp"
@@ -126,57 +126,12 @@ void* next_of(void*& known, const char* name) {
   return found;
 }
 
-bool is_in_driver(const void* function) {
-  return begins_with(object_at(function).file_name(), object_prefix(HookedLibrary::kDriver));
-}
-
-// Whether the next dlsym is another library's than the C library's: it may answer for the driver.
-bool dlsym_is_interposed() { return reinterpret_cast<void*>(next_dlsym()) != reinterpret_cast<void*>(c_library_dlsym()); }
-
-bool in_one_object(const void* a, const void* b) { return a != nullptr && b != nullptr && object_at(a).holds(b); }
-
-// Whether `caller` is in a library that interposes the function as well and stands behind this one: it wants what comes after
-// itself.
-bool stands_behind(const void* caller, const Hook& hook, const void* real) {
-  const LoadedObject object = object_at(caller);
-  return object.find(hook.symbol) != nullptr || object.holds(real) ||
-         (dlsym_is_interposed() && object.holds(reinterpret_cast<const void*>(next_dlsym())));
-}
-
-// Whether `found`, the answer for the hook's name, is the function that the hook stands for, in the driver or before it. Other
-// libraries define functions of these names too (stubs, shims that are not preloaded); those are left alone.
-bool is_driver_function(const Hook& hook, void* found) {
-  return resolve(hook) == found || is_in_driver(found) ||
-         (dlsym_is_interposed() && in_one_object(reinterpret_cast<const void*>(next_dlsym()), found));
-}
-
-// Whether calls of the hook go to `found`, or may from now on. It forwards to one function: an answer past what stands before the
-// driver is not for it, and neither are two libraries that stand there.
-bool leads_to(const Hook& hook, void* found) {
-  void* const real = resolve(hook);
-  const bool before_driver = real != nullptr && !is_in_driver(real);
-  if (real == found || (real != nullptr && !before_driver && is_in_driver(found))) { return true; }
-  if (before_driver && !in_one_object(real, found)) { return false; }
-  // Its own calls come to the hook where they are linked: forwarded to it, they would never end.
-  if (object_at(found).refers_to(hook.symbol)) { return false; }
-  // Who answers with a function that it does not export: the launches of the program are to go through that one.
-  hook.state->forward_to(found);
-  return true;
-}
-
 // While there are no threads yet: a forked child may not look them up (loader_is_lost).
 [[gnu::constructor]] void find_next_ones() {
   static_cast<void>(next_dlsym());
   static_cast<void>(next_dlvsym());
   static_cast<void>(next_dlclose());
   static_cast<void>(c_library_dlsym());
-}
-
-constinit std::atomic<bool> any_unfollowed{false};
-
-void leave_unfollowed(const Hook& hook, Route why) {
-  hook.state->routes.fetch_or(why, std::memory_order_relaxed);
-  note_unfollowed();
 }
 
 void* no_symbol(const Hook& hook) {
@@ -255,80 +210,7 @@ void* substitute_tuner(void* handle, const char* name) {
   return found == nullptr || is_interposer(object_at(found)) ? kNoSymbol : found;
 }
 
-// Of the flags of cuGetProcAddress and hipGetProcAddress: forms whose stream 0 is the thread's own.
-constexpr std::uint64_t kPerThreadFormsAsked = 2;
-
-bool is_called(const Hook& hook, std::string_view name) { return name == hook.base || name == hook.symbol; }
-
-bool is_exported_at(const Hook& hook, const void* found) {
-  return hook.state->real.load(std::memory_order_relaxed) == found ||
-         find_loaded_symbol(object_prefix(hook.library), hook.symbol) == found;
-}
-
-bool has_older_form(const Hook& hook) {
-  return std::ranges::any_of(hooks(), [&](const Hook& other) {
-    return std::string_view(other.base) == hook.base && other.stream == hook.stream && other.since < hook.since;
-  });
-}
-
-// What a program asked for, and how to ask again.
-struct Question {
-  int version;
-  std::uint64_t flags;
-  AskEntry ask;
-};
-
-// Whether `found` answers in the version that the hook is of. Who has one function for several versions has it in an older form or
-// in a newer one: nobody knows. Its functions may call what it was given last, so that the program's own question comes again.
-bool answers(const Hook& hook, const void* found, const Question& question) {
-  if (hook.since == 0 || question.version < hook.since) { return false; }
-  const auto answer = [&](int version) { return question.ask(hook.base, version, question.flags); };
-  const bool own = (!has_older_form(hook) || answer(hook.since - 1) != found) && answer(hook.since) == found;
-  static_cast<void>(answer(question.version));
-  return own;
-}
-
 }  // namespace
-
-void substitute_found(const char* symbol, void** found, int version, std::uint64_t flags, AskEntry ask, const void* caller) {
-  // The first name asked for is the empty string; results may be unwanted.
-  if (symbol == nullptr || *symbol == '\0' || found == nullptr || *found == nullptr) { return; }
-  if (loader_is_lost()) { return note_unfollowed(); }
-  const Hook* newest = nullptr;  // of the forms that the program may mean
-  const bool per_thread = (flags & kPerThreadFormsAsked) != 0;
-  for (const Hook& hook : hooks()) {
-    if (!is_called(hook, symbol)) { continue; }
-    // Who stands before the driver may answer with a function by its name, which is the hook by then. It is no other form's.
-    if (*found == hook.ours()) {
-      hook.state->routes.fetch_or(kRouteProcAddress, std::memory_order_relaxed);
-      return;
-    }
-    const bool asked = hook.stream == DefaultStream::kNone || (hook.stream == DefaultStream::kPerThread) == per_thread;
-    const bool may_answer = asked && newest == nullptr;
-    if (is_exported_at(hook, *found) || (may_answer && answers(hook, *found, {version, flags, ask}))) {
-      if (!leads_to(hook, *found)) {
-        if (!stands_behind(caller, hook, resolve(hook))) { leave_unfollowed(hook, kPastShim); }
-        return;
-      }
-      keep_loaded(*found);
-      hook.state->routes.fetch_or(kRouteProcAddress, std::memory_order_relaxed);
-      *found = hook.ours();
-      return;
-    }
-    if (may_answer && hook.since > 0 && version >= hook.since) { newest = &hook; }
-  }
-  if (newest != nullptr) { leave_unfollowed(*newest, kNewerForm); }
-}
-
-bool StandIn::look_up(HookState& state, void* real, const void* other) {
-  const bool may = other != nullptr && ((is_in_driver(real) && is_in_driver(other)) || in_one_object(real, other));
-  if (!may && other != nullptr && !loader_is_lost()) { state.routes.fetch_or(kOneForm, std::memory_order_relaxed); }
-  (may ? allowed_ : refused_).store(real, std::memory_order_relaxed);
-  return may;
-}
-
-void note_unfollowed() { any_unfollowed.store(true, std::memory_order_relaxed); }
-bool noted_unfollowed(void* /*self*/) { return any_unfollowed.load(std::memory_order_relaxed); }
 
 void* in_global_scope(const char* name) {
   const DlsymFunction loader = c_library_dlsym();

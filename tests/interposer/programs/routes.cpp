@@ -6,7 +6,7 @@
 #include <initializer_list>
 
 #include "fake_cuda.hpp"
-#include "program.hpp"
+#include "report_of.hpp"
 
 // Every way by which a program that is not linked to the driver comes by a driver function.
 
@@ -245,6 +245,19 @@ void driver_given_back() {
   use(2);
 }
 
+// A driver that looks its own functions up calls them past nobody, whatever stands before it.
+void driver_looks_up() {
+  const std::string report = report_of([] {
+    void* handle = dlopen(std::getenv("ELBOWROOM_SMALL_DRIVER"), RTLD_NOW | RTLD_GLOBAL);
+    EXPECT(handle != nullptr && is_driver(reinterpret_cast<void* (*)()>(dlsym(handle, "small_look_up"))()));
+    const auto launch = reinterpret_cast<LaunchKernel>(dlsym(RTLD_DEFAULT, "cuLaunchKernel"));
+    EXPECT(is_interposed(reinterpret_cast<void*>(launch)));
+    EXPECT(launch(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) == 1);
+    EXPECT(reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "shim_launches"))() == 1);
+  });
+  EXPECT(holds(report, "\"launches\":{\"total\":1,") && !holds(report, "has one before it"));
+}
+
 int (*launch_of_library)() = nullptr;
 
 // Whoever loads a library holds the loader's lock until all that it does at its load is done.
@@ -306,6 +319,7 @@ constexpr Case kCases[] = {
     {"tuner_of_program", tuner_of_program},
     {"no_driver", no_driver},
     {"driver_given_back", driver_given_back},
+    {"driver_looks_up", driver_looks_up},
     {"launch_at_load", launch_at_load},
     {"launch_with_driver", launch_with_driver},
     {"default_scope", default_scope},
