@@ -1,5 +1,6 @@
 #include "interposer/cuda/driver_abi.hpp"
 #include "interposer/cuda/hooked_functions.hpp"
+#include "interposer/process/driver_answers.hpp"
 #include "interposer/process/hook_table.hpp"
 #include "interposer/process/symbol_routes.hpp"
 
@@ -8,14 +9,15 @@ using namespace elbowroom::interposer::process;
 namespace {
 
 void* ask_with_status(const char* base, int version, std::uint64_t flags) {
+  const auto driver = reinterpret_cast<decltype(&::cuGetProcAddress_v2)>(drivers_own(hook_state<&::cuGetProcAddress_v2>));
   void* found = nullptr;
-  return call_real<&::cuGetProcAddress_v2>(base, &found, version, flags, static_cast<int*>(nullptr)) == cu::kSuccess ? found
-                                                                                                                     : nullptr;
+  return driver != nullptr && driver(base, &found, version, flags, nullptr) == cu::kSuccess ? found : nullptr;
 }
 
 void* ask(const char* base, int version, std::uint64_t flags) {
+  const auto driver = reinterpret_cast<decltype(&::cuGetProcAddress)>(drivers_own(hook_state<&::cuGetProcAddress>));
   void* found = nullptr;
-  return call_real<&::cuGetProcAddress>(base, &found, version, flags) == cu::kSuccess ? found : nullptr;
+  return driver != nullptr && driver(base, &found, version, flags) == cu::kSuccess ? found : nullptr;
 }
 
 }  // namespace

@@ -18,6 +18,13 @@ bool is_in_driver(const void* function) {
   return begins_with(object_at(function).file_name(), object_prefix(HookedLibrary::kDriver));
 }
 
+void* drivers_own(const HookState& state) {
+  void* const known = state.real.load(std::memory_order_acquire);
+  if (known != nullptr && is_in_driver(known)) { return known; }
+  const Hook* hook = find_hook(state);
+  return hook == nullptr ? nullptr : find_loaded_symbol(object_prefix(HookedLibrary::kDriver), hook->symbol);
+}
+
 bool dlsym_is_interposed() { return reinterpret_cast<void*>(next_dlsym()) != reinterpret_cast<void*>(c_library_dlsym()); }
 
 bool stands_behind(const void* caller, const Hook& hook, const void* real) {

@@ -7,6 +7,9 @@ namespace elbowroom::interposer::process {
 
 bool is_in_driver(const void* function);
 
+/// The driver's own function behind a hook of it, whatever stands before that; null: there is none.
+void* drivers_own(const HookState& state);
+
 /// Whether the next dlsym is another library's than the C library's: it may answer for the driver.
 bool dlsym_is_interposed();
 

@@ -15,16 +15,18 @@ enum class HookedLibrary : std::uint8_t { kDriver, kNccl, kCublas, kCublasLt };
 enum class DefaultStream : std::uint8_t { kNone, kLegacy, kPerThread };
 
 /// How a program came by a hooked function; bits of HookState::routes.
-/// Three are none, but why a function was left alone. kNewerForm: the driver has a form of it that is newer than the hook.
+/// Four are none, but why a function was left alone. kNewerForm: the driver has a form of it that is newer than the hook.
 /// kPastShim: the program asked for the driver's, and the hook forwards to a library that stands before that. kOneForm: such a
-/// library has the function and not the form of it by which something would be added.
+/// library has the function and not the form of it by which something would be added. kUnknownForm: such a library answers with one
+/// function, which may be of several forms.
 enum Route : std::uint8_t {
   kRouteLinked = 1,
   kRouteDlsym = 2,
   kRouteProcAddress = 4,
   kNewerForm = 8,
   kPastShim = 16,
-  kOneForm = 32
+  kOneForm = 32,
+  kUnknownForm = 64
 };
 
 /// What changes about a hooked function while the process runs.

@@ -23,27 +23,33 @@ bool is_exported_at(const Hook& hook, const void* found) {
          find_loaded_symbol(object_prefix(hook.library), hook.symbol) == found;
 }
 
-bool has_older_form(const Hook& hook) {
+// Other versions of the function that the hook is of.
+template <class Predicate>
+bool has_form(const Hook& hook, Predicate&& wanted) {
   return std::ranges::any_of(hooks(), [&](const Hook& other) {
-    return std::string_view(other.base) == hook.base && other.stream == hook.stream && other.since < hook.since;
+    return std::string_view(other.base) == hook.base && other.stream == hook.stream && wanted(other.since);
   });
 }
 
-// What a program asked for, and how to ask again.
+// What a program asked for, and how to ask the driver.
 struct Question {
   int version;
   std::uint64_t flags;
   AskEntry ask;
 };
 
-// Whether `found` answers in the version that the hook is of. Who has one function for several versions has it in an older form or
-// in a newer one: nobody knows. Its functions may call what it was given last, so that the program's own question comes again.
+// Whether `found` answers in the version that the hook is of. The driver alone is asked for others: whoever stands before it may
+// have functions that call what it was given last. Those of a function that has one form are of that one where the driver's is. Of
+// several forms nobody knows which one it is.
 bool answers(const Hook& hook, const void* found, const Question& question) {
   if (hook.since == 0 || question.version < hook.since) { return false; }
-  const auto answer = [&](int version) { return question.ask(hook.base, version, question.flags); };
-  const bool own = (!has_older_form(hook) || answer(hook.since - 1) != found) && answer(hook.since) == found;
-  static_cast<void>(answer(question.version));
-  return own;
+  const auto driver = [&](int version) { return question.ask(hook.base, version, question.flags); };
+  if (!is_in_driver(found)) {
+    if (has_form(hook, [&](int since) { return since != hook.since; })) { return false; }
+    found = driver(question.version);
+  }
+  const bool has_older = has_form(hook, [&](int since) { return since < hook.since; });
+  return found != nullptr && (!has_older || driver(hook.since - 1) != found) && driver(hook.since) == found;
 }
 
 }  // namespace
@@ -62,8 +68,7 @@ void substitute_found(const char* symbol, void** found, int version, std::uint64
       return;
     }
     const bool asked = hook.stream == DefaultStream::kNone || (hook.stream == DefaultStream::kPerThread) == per_thread;
-    const bool may_answer = asked && newest == nullptr;
-    if (is_exported_at(hook, *found) || (may_answer && answers(hook, *found, {version, flags, ask}))) {
+    if (is_exported_at(hook, *found) || (asked && answers(hook, *found, {version, flags, ask}))) {
       if (!leads_to(hook, *found)) {
         if (!stands_behind(caller, hook, resolve(hook))) { leave_unfollowed(hook, kPastShim); }
         return;
@@ -73,9 +78,9 @@ void substitute_found(const char* symbol, void** found, int version, std::uint64
       *found = hook.ours();
       return;
     }
-    if (may_answer && hook.since > 0 && version >= hook.since) { newest = &hook; }
+    if (asked && newest == nullptr && hook.since > 0 && version >= hook.since) { newest = &hook; }
   }
-  if (newest != nullptr) { leave_unfollowed(*newest, kNewerForm); }
+  if (newest != nullptr) { leave_unfollowed(*newest, is_in_driver(*found) ? kNewerForm : kUnknownForm); }
 }
 
 }  // namespace elbowroom::interposer::process

@@ -66,6 +66,9 @@ void collect_passed_by(PassedBy& passed) {
     if ((routes & kOneForm) != 0) {
       passed.add(hook.symbol, "a preloaded library has it alone, so that it gets no priority and no event");
     }
+    if ((routes & kUnknownForm) != 0) {
+      passed.add(hook.symbol, "a preloaded library answers with one of its own, of a form that is not known");
+    }
   }
 }
 

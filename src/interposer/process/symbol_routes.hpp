@@ -32,7 +32,7 @@ void* in_global_scope(const char* name);
 /// own. Null: no driver is loaded, or it has none.
 void* driver_function(const char* name);
 
-/// Asks the driver, or who interposes it, for the entry point of `base` in that version; null: there is none.
+/// Asks the driver itself for the entry point of `base` in that version; null: there is none, or nothing is known of versions.
 using AskEntry = void* (*)(const char* base, int version, std::uint64_t flags);
 
 /// After cuGetProcAddress or hipGetProcAddress has succeeded for `caller`: puts our function where it found one that is hooked.

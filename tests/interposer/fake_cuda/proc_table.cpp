@@ -47,6 +47,7 @@ constexpr std::array kRows{
     Row{"cuStreamWaitValue64", "cuStreamWaitValue64_v2_ptsz", 11070, true},
     Row{"cuMemcpyAsync", "cuMemcpyAsync", 4000, false},
     Row{"cuMemcpyAsync", "cuMemcpyAsync_ptsz", 7000, true},
+    Row{"cuMemcpyDtoH", "fake_newer_wait", 14000, false},  // of other parameters
     Row{"cuMemcpyDtoH", "cuMemcpyDtoH_v2", 3020, false},
     Row{"cuMemFree", "cuMemFree_v2", 3020, false},
     Row{"cuStreamBeginCapture", "cuStreamBeginCapture_v2", 10010, false},

@@ -30,12 +30,16 @@ int counted_update(cu::GraphExec exec, cu::Graph graph, cu::GraphNode* error_nod
   return reinterpret_cast<decltype(&cuGraphExecUpdate)>(drivers_update)(exec, graph, error_node, result);
 }
 
+int questions = 0;
+void (*meanwhile)() = nullptr;
+
 // Of 32-bit addresses, as they were before the form that is known.
 int own_copy(void*, unsigned, unsigned) { return 0; }
 
 }  // namespace
 
 int cuGetProcAddress_v2(const char* symbol, void** found, int version, std::uint64_t flags, int* status) {
+  ++questions;
   static const auto ask = reinterpret_cast<decltype(&cuGetProcAddress_v2)>(dlsym(RTLD_NEXT, "cuGetProcAddress_v2"));
   if (std::strcmp(symbol, "cuMemcpyDtoH") == 0) {
     *found = reinterpret_cast<void*>(&own_copy);
@@ -51,6 +55,7 @@ int cuGetProcAddress_v2(const char* symbol, void** found, int version, std::uint
     version_of_update = version;
     *found = reinterpret_cast<void*>(&counted_update);
   }
+  if (meanwhile != nullptr) { meanwhile(); }
   return result;
 }
 
@@ -58,6 +63,9 @@ int cuGetProcAddress_v2(const char* symbol, void** found, int version, std::uint
 extern "C" {
 int shim_launches() { return launches; }
 int shim_updates() { return updates; }
+int shim_questions() { return questions; }
+// What another thread does whenever the library has been asked.
+void shim_meanwhile(void (*act)()) { meanwhile = act; }
 void* shim_update() { return reinterpret_cast<void*>(&counted_update); }
 void* shim_copy() { return reinterpret_cast<void*>(&own_copy); }
 }

@@ -158,7 +158,9 @@ void proc_address_older() {
   const auto get = function<GetProc5>("cuGetProcAddress_v2");
   void* found = nullptr;
   for (const char* name : {"cuCtxSynchronize", "cuDevicePrimaryCtxReset"}) {
-    EXPECT(get(name, &found, 10020, 0, nullptr) == 0 && found == dlsym(driver(), name) && is_interposed(found));
+    for (const int version : {10020, 13000}) {
+      EXPECT(get(name, &found, version, 0, nullptr) == 0 && found == dlsym(driver(), name) && is_interposed(found));
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 #include <dlfcn.h>
 
 #include <string>
+#include <thread>
 
 #include "report_of.hpp"
 #include "two_streams.hpp"
@@ -132,7 +133,44 @@ void answers_with_one_form() {
   EXPECT(fake_times_called("cuGraphExecUpdate_v2") == 2 && fake_times_called("cuGraphExecUpdate") == 0);
   const auto older = reinterpret_cast<decltype(&cuGraphExecUpdate)>(answer("cuGraphExecUpdate", 10020));
   EXPECT(older(exec, graph, nullptr, nullptr) == 0 && number("shim_updates") == 2 && fake_times_called("cuGraphExecUpdate") == 1);
-  EXPECT(answer("cuMemcpyDtoH", 3010) == address("shim_copy"));
+  for (const int version : {3010, 14000}) { EXPECT(answer("cuMemcpyDtoH", version) == address("shim_copy")); }
+}
+
+cu::GraphExec updated_exec = nullptr;
+cu::Graph updated_graph = nullptr;
+decltype(&cuGraphExecUpdate) held_update = nullptr;
+
+// It is asked what the program asks, and nothing else: what a thread calls meanwhile is of the version that was asked for.
+void asked_once() {
+  const TwoStreams two;
+  const auto questions = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "shim_questions"));
+  const auto ask = [&](const char* name, int version) {
+    void* found = nullptr;
+    const int before = questions();
+    EXPECT(cuGetProcAddress_v2(name, &found, version, 0, nullptr) == 0 && questions() == before + 1);
+    return found;
+  };
+  EXPECT(cuGraphCreate(&updated_graph, 0) == 0 && cuGraphInstantiateWithFlags(&updated_exec, updated_graph, 0) == 0);
+  held_update = reinterpret_cast<decltype(&cuGraphExecUpdate)>(ask("cuGraphExecUpdate", 12000));
+  reinterpret_cast<void (*)(void (*)())>(dlsym(RTLD_DEFAULT, "shim_meanwhile"))(
+      [] { std::thread([] { EXPECT(held_update(updated_exec, updated_graph, nullptr, nullptr) == 0); }).join(); });
+  ask("cuGraphExecUpdate", 12000);
+  EXPECT(fake_times_called("cuGraphExecUpdate") == 0 && fake_times_called("cuGraphExecUpdate_v2") == 1);
+  EXPECT(ask("cuLaunchKernel", 12000) == reinterpret_cast<void*>(&cuLaunchKernel));
+  // The driver's own, at another address than it exports.
+  EXPECT(ask("cuEventQuery", 12000) == reinterpret_cast<void*>(&cuEventQuery));
+}
+
+// Which form its function is of is not known, and nothing is gated from then on.
+void form_unknown() {
+  const std::string report = report_of([] {
+    const TwoStreams two;
+    void* found = nullptr;
+    EXPECT(cuGetProcAddress_v2("cuGraphExecUpdate", &found, 12000, 0, nullptr) == 0);
+    EXPECT(launch_ex(two) == 0 && launch_on(two.compute, two.gemm) == 0 && fake_times_called("cuStreamWaitEvent") == 0);
+  });
+  EXPECT(holds(report, "cuGraphExecUpdate_v2: a preloaded library answers with one of its own, of a form that is not known"));
+  EXPECT(!holds(report, "a newer form"));
 }
 
 // The program has launched the same so often that the hook looks no more.
@@ -172,6 +210,8 @@ constexpr Case kCases[] = {{"asks_itself", asks_itself},
                            {"answers", answers},
                            {"answers_for_thread", answers_for_thread},
                            {"answers_with_one_form", answers_with_one_form},
+                           {"asked_once", asked_once},
+                           {"form_unknown", form_unknown},
                            {"answers_late", answers_late},
                            {"answers_and_links", answers_and_links},
                            {"answers_by_name", answers_by_name},
