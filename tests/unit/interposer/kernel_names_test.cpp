@@ -84,6 +84,24 @@ TEST(KernelNames, RecognisesCommunicationOfEveryLibrary) {
            "void nhwc_batch_norm_bwd_relu<...>(NhwcBatchNormBwdParams)",
            "barrier_all_intra_node_non_atomic_block",
            "kernel_consumer_gemm_persistent",
+           "_forward_push_2d_ll_kernel",
+           "_forward_push_2d_ll_multimem_kernel",
+           "_forward_push_3d_kernel",
+           "_forward_push_numa_2d_ll_multinode_kernel",
+           "_forward_pull_kernel",
+           "all_to_all_kernel",
+           "all_to_all_v_2d_inter_node_kernel",
+           "all_gather_push_2d_kernel",
+           "kernel_all2all_push_intra_node_nvl",
+           "kernel_all2all_pull_intra_node_nvl",
+           "allreduce_one_shot_tma_push_intra_node_kernel",
+           "allreduce_two_shot_multimem_st_intra_node_kernel",
+           "allreduce_double_tree_intra_node_kernel",
+           "reduce_scatter_ring_push_1d_intra_node_kernel",
+           "reduce_topk_reduce_scatter_a2a_intra_node_kernel",
+           "_copy_and_reset_and_barrier_all_kernel",
+           "reset_signal_and_barrier_all_kernel",
+           "kernel_get_ag_splits_and_recv_offset_intra_node",
            "_Z22allreduce_kernel_vec32I11NvlsFp32OpsEvP24ucc_tl_cuda_nvls_controlS2_jmmPvmj",
            "void stream_executor::gpu::MultiGpuBarrierKernelImpl<(stream_executor::gpu::PlatformType)0>(...)",
        }) {
@@ -93,11 +111,20 @@ TEST(KernelNames, RecognisesCommunicationOfEveryLibrary) {
 
 TEST(KernelNames, WhatComputesAsWellMayNotGoFirst) {
   for (const char* name : {"_ZN9deep_gemm28sm100_fp8_fp4_mega_moe_implE", "_ZN12tensorrt_llm7kernels16GemmARUniversalE",
-                           "_ZN7cutlass11distributed6kernel28DistributedGemmKernelWrapperE", "all_reduce_weights"}) {
+                           "_ZN7cutlass11distributed6kernel28DistributedGemmKernelWrapperE", "all_reduce_weights",
+                           "kernel_consumer_gemm_non_persistent", "kernel_consumer_m_parallel_scatter_group_gemm",
+                           "kernel_all_to_all_gemm_consumer"}) {
     EXPECT_FALSE(may_go_first(name)) << name;
   }
   EXPECT_TRUE(may_go_first("ncclDevKernel_AllReduce_Sum_bf16_RING_LL") && may_go_first("one_shot_all_reduce_kernel"));
   EXPECT_FALSE(may_go_first(nullptr));
+}
+
+TEST(KernelNames, ProductsThatWaitForCopiesCommunicate) {
+  for (const char* name : {"kernel_consumer_gemm_non_persistent", "kernel_consumer_m_parallel_scatter_group_gemm",
+                           "kernel_all_to_all_gemm_consumer"}) {
+    EXPECT_TRUE(is_communication(name)) << name;
+  }
 }
 
 TEST(KernelNames, RecognisesWhatSpinsUntilTheHostStores) {
@@ -112,7 +139,8 @@ TEST(KernelNames, RecognisesWhatSpinsUntilTheHostStores) {
 TEST(KernelNames, LeavesComputeAlone) {
   for (const char* name : {"nvjet_sm90_tst_192x192_64x3_2x1_v_bz_coopA_TNN", "triton_poi_fused_gelu_0", "reduce_kernel", "",
                            "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor>", "all_reduce_weights",
-                           "moeA2ASanitizeExpertIds", "void nhwc_batch_norm_fwd_inference<...>(NhwcBatchNormFwdInferenceParams)"}) {
+                           "moeA2ASanitizeExpertIds", "permute_for_all_to_all", "forward_push_kernel", "multi_tensor_push_forward",
+                           "void nhwc_batch_norm_fwd_inference<...>(NhwcBatchNormFwdInferenceParams)"}) {
     EXPECT_FALSE(is_communication(name)) << name;
   }
   EXPECT_FALSE(is_communication(nullptr));
