@@ -263,6 +263,12 @@ void Core::on_context_wait(EventId event, std::uint64_t records) {
   if (held.any_collective || held.host_actions != 0 || order.may_hold_more(event)) { order.lose(); }
 }
 
+void Core::on_devices_wait() {
+  if (state_->rest.on()) { return; }
+  CoreState::Hold hold(*state_);
+  if (state_->known.order.any_pending()) { state_->known.order.lose(); }
+}
+
 void Core::on_stream_operation(StreamId stream) {
   if (!is_legacy_stream(stream) || state_->rest.on()) { return; }
   CoreState::Hold hold(*state_);

@@ -312,6 +312,9 @@ class Core {
   /// All streams of a context wait for the event, also those yet to be made. Which ones they are is not followed. `records` is as
   /// above. Call it before the driver, as another thread may go on behind it, and after it, as another may have recorded the event.
   void on_context_wait(EventId event, std::uint64_t records);
+  /// All that follows on several devices waits for all that was launched on them. Which streams those are is not followed. Call it
+  /// as the above.
+  void on_devices_wait();
   /// An operation without kernel that another stream may be ordered by. Needed for asynchronous copies, memsets and host functions
   /// on *legacy* streams alone. Elsewhere the stream's own order says it all, and the call does nothing.
   void on_stream_operation(StreamId stream);

@@ -112,6 +112,14 @@ constexpr std::array kHooks{
     legacy<&cuWaitExternalSemaphoresAsync>("cuWaitExternalSemaphoresAsync", "cuWaitExternalSemaphoresAsync", 10000),
     per_thread<&cuWaitExternalSemaphoresAsync_ptsz>("cuWaitExternalSemaphoresAsync_ptsz", "cuWaitExternalSemaphoresAsync", 10000),
 
+    legacy<&cuMemcpyPeer>("cuMemcpyPeer", "cuMemcpyPeer", 4000),
+    per_thread<&cuMemcpyPeer_ptds>("cuMemcpyPeer_ptds", "cuMemcpyPeer", 7000),
+    legacy<&cuMemcpy3DPeer>("cuMemcpy3DPeer", "cuMemcpy3DPeer", 4000),
+    per_thread<&cuMemcpy3DPeer_ptds>("cuMemcpy3DPeer_ptds", "cuMemcpy3DPeer", 7000),
+    driver<&cuLaunchCooperativeKernelMultiDevice>("cuLaunchCooperativeKernelMultiDevice", "cuLaunchCooperativeKernelMultiDevice",
+                                                  9000),
+    driver<&cuEventCreateFromEGLSync>("cuEventCreateFromEGLSync", "cuEventCreateFromEGLSync", 9000),
+
     driver<&cuCtxDestroy_v2>("cuCtxDestroy_v2", "cuCtxDestroy", 4000),
     driver<&cuCtxDestroy>("cuCtxDestroy", "cuCtxDestroy", 2000),
     driver<&cuCtxDetach>("cuCtxDetach", "cuCtxDetach", 2000),

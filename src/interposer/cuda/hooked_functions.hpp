@@ -99,6 +99,15 @@ int cuStreamBatchMemOp_v2_ptsz(cu::Stream stream, unsigned count, void* operatio
 int cuWaitExternalSemaphoresAsync(const void* semaphores, const void* parameters, unsigned count, cu::Stream stream);
 int cuWaitExternalSemaphoresAsync_ptsz(const void* semaphores, const void* parameters, unsigned count, cu::Stream stream);
 
+// What orders devices among each other, or is told by nobody here.
+int cuMemcpyPeer(cu::DevicePointer to, cu::Context to_context, cu::DevicePointer from, cu::Context from_context, std::size_t bytes);
+int cuMemcpyPeer_ptds(cu::DevicePointer to, cu::Context to_context, cu::DevicePointer from, cu::Context from_context,
+                      std::size_t bytes);
+int cuMemcpy3DPeer(const void* copy);
+int cuMemcpy3DPeer_ptds(const void* copy);
+int cuLaunchCooperativeKernelMultiDevice(void* launches, unsigned devices, unsigned flags);
+int cuEventCreateFromEGLSync(cu::Event* event, void* sync, unsigned flags);
+
 // What ends the life of a handle.
 int cuCtxDestroy(cu::Context context);
 int cuCtxDestroy_v2(cu::Context context);

@@ -42,7 +42,6 @@ struct Question {
 // have functions that call what it was given last. Those of a function that has one form are of that one where the driver's is. Of
 // several forms nobody knows which one it is.
 bool answers(const Hook& hook, const void* found, const Question& question) {
-  if (hook.since == 0 || question.version < hook.since) { return false; }
   const auto driver = [&](int version) { return question.ask(hook.base, version, question.flags); };
   if (!is_in_driver(found)) {
     if (has_form(hook, [&](int since) { return since != hook.since; })) { return false; }

@@ -5,6 +5,8 @@
 // interposer declares them, so that a mistake does not compile. Each is written down under its own name, with its numbers in
 // `flags`, and does what its form in the other files does.
 
+extern "C" int cuEventCreate(cu::Event* event, unsigned flags);
+
 namespace {
 
 template <class... Numbers>
@@ -87,6 +89,20 @@ FAKE_BATCH(cuStreamBatchMemOp_v2_ptsz)
   }
 FAKE_SEMAPHORES(cuWaitExternalSemaphoresAsync)
 FAKE_SEMAPHORES(cuWaitExternalSemaphoresAsync_ptsz)
+
+#define FAKE_PEER_COPY(name)                                                                            \
+  int name(cu::DevicePointer, cu::Context to, cu::DevicePointer, cu::Context from, std::size_t bytes) { \
+    return on_stream(#name, nullptr, to != nullptr, from != nullptr, static_cast<unsigned>(bytes));     \
+  }
+FAKE_PEER_COPY(cuMemcpyPeer)
+FAKE_PEER_COPY(cuMemcpyPeer_ptds)
+int cuMemcpy3DPeer(const void* copy) { return on_stream("cuMemcpy3DPeer", nullptr, copy != nullptr); }
+int cuMemcpy3DPeer_ptds(const void* copy) { return on_stream("cuMemcpy3DPeer_ptds", nullptr, copy != nullptr); }
+int cuLaunchCooperativeKernelMultiDevice(void*, unsigned, unsigned) { return enter("cuLaunchCooperativeKernelMultiDevice"); }
+int cuEventCreateFromEGLSync(cu::Event* event, void*, unsigned flags) {
+  const int injected = enter("cuEventCreateFromEGLSync");
+  return injected != 0 ? injected : cuEventCreate(event, flags);
+}
 
 int cuCtxSynchronize_v2(cu::Context context) { return on_stream("cuCtxSynchronize_v2", nullptr, context != nullptr); }
 int cuCtxDestroy(cu::Context context) {

@@ -187,7 +187,39 @@ void whole_context_waits() {
   context_waits_for_collective();
 }
 
+// All that two devices hold comes before such a copy, and all that follows on them behind it.
+template <class Copy>
+void devices_wait(Copy copy) {
+  const Lanes lanes;
+  EXPECT(copy() == 0 && lanes.waits_for(lanes.comm));
+  lanes.collective(lanes.comm);
+  EXPECT(copy() == 0);
+  Lanes::settle();
+  EXPECT(!lanes.waits_for(lanes.comm));
+}
+
+// What was launched so is not followed.
+void several_devices_at_once() {
+  const Lanes lanes;
+  EXPECT(lanes.waits_for(lanes.comm));
+  EXPECT(cuLaunchCooperativeKernelMultiDevice(nullptr, 0, 0) == 0 && !lanes.waits_for(lanes.comm));
+}
+
+// A stream waits for who draws.
+void event_of_drawing() {
+  const Lanes lanes;
+  cu::Event drawn = nullptr;
+  EXPECT(cuEventCreateFromEGLSync(&drawn, nullptr, 0) == 0 && lanes.waits_for(lanes.comm));
+  EXPECT(cuStreamWaitEvent(lanes.comm, drawn, 0) == 0 && !lanes.waits_for(lanes.comm));
+}
+
 constexpr Case kCases[] = {
+    {"cuMemcpyPeer", [] { devices_wait([] { return cuMemcpyPeer(0, nullptr, 0, nullptr, 8); }); }},
+    {"cuMemcpyPeer_ptds", [] { devices_wait([] { return cuMemcpyPeer_ptds(0, nullptr, 0, nullptr, 8); }); }},
+    {"cuMemcpy3DPeer", [] { devices_wait([] { return cuMemcpy3DPeer(nullptr); }); }},
+    {"cuMemcpy3DPeer_ptds", [] { devices_wait([] { return cuMemcpy3DPeer_ptds(nullptr); }); }},
+    {"cuLaunchCooperativeKernelMultiDevice", several_devices_at_once},
+    {"cuEventCreateFromEGLSync", event_of_drawing},
     {"cuCtxRecordEvent", [] { context_records_and_orders([](cu::Event event) { return cuCtxRecordEvent(nullptr, event); }); }},
     {"cuGreenCtxRecordEvent",
      [] { context_records_and_orders([](cu::Event event) { return cuGreenCtxRecordEvent(nullptr, event); }); }},

@@ -112,6 +112,14 @@ void recorded_while_context_waits_in_vain() {
   EXPECT(beside.record(beside.late) == 0 && beside.lanes.waits_for(beside.lanes.comm));
 }
 
+// What is launched while the driver takes a copy between devices may come before it, and what follows behind it.
+void launched_while_devices_wait() {
+  const BesideLate beside;
+  beside.lanes.settle();
+  during("cuMemcpyPeer", [&] { beside.lanes.collective(beside.late); });
+  EXPECT(cuMemcpyPeer(0, nullptr, 0, nullptr, 8) == 0 && !beside.lanes.waits_for(beside.lanes.comm));
+}
+
 // The driver puts the launch that it takes last behind the other one, and may put what makes the graph ready behind it too.
 template <class Call>
 void launched_meanwhile(const char* name, Call call) {
@@ -208,6 +216,7 @@ constexpr Case kCases[] = {
     {"launched_while_stream_waits", launched_while_stream_waits},
     {"recorded_while_stream_waits", recorded_while_stream_waits},
     {"launched_while_memory_comes", launched_while_memory_comes},
+    {"launched_while_devices_wait", launched_while_devices_wait},
     {"feared_while_called", feared_while_called},
 };
 

@@ -110,6 +110,9 @@ void answers_for_thread() {
   const auto launch = reinterpret_cast<decltype(&cuLaunchKernel)>(found);
   EXPECT(launch(two.gemm, 7, 1, 1, 32, 1, 1, 0, nullptr, nullptr, nullptr) == 0);
   EXPECT(seen() == 1 && is_call(0, "cuLaunchKernel_ptsz"));
+  // Both forms are as old.
+  EXPECT(cuGetProcAddress_v2("cuLaunchKernelEx", &found, 12000, cu::kProcAddressPerThreadDefaultStream, nullptr) == 0);
+  EXPECT(found == reinterpret_cast<void*>(&cuLaunchKernelEx_ptsz));
 }
 
 // It has one function for all versions, which may be of the older form or of the newer one: who asks gets that, and who calls by
@@ -201,6 +204,9 @@ void answers_by_name() {
   const TwoStreams two;
   launch_by(asked(), two);
   EXPECT(seen() == 1 && is_call(0, "cuLaunchKernel"));
+  void* found = nullptr;
+  EXPECT(cuGetProcAddress_v2("cuLaunchKernel", &found, 12000, cu::kProcAddressPerThreadDefaultStream, nullptr) == 0);
+  EXPECT(found == reinterpret_cast<void*>(&cuLaunchKernel));
   launch_by(&cuLaunchKernel_ptsz, two);
   EXPECT(seen() == 1 && is_call(1, "cuLaunchKernel_ptsz") && fake_call_count() == 2);
 }
