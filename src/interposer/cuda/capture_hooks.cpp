@@ -2,11 +2,18 @@
 
 #include "interposer/cuda/hooked_functions.hpp"
 #include "interposer/cuda/interposer.hpp"
+#include "interposer/process/symbol_routes.hpp"
 
 namespace elbowroom::interposer::cuda {
 namespace {
 
 using CaptureHooks = driver::CaptureHooks<Driver>;
+
+// Kernels may launch such a graph, and an update may give it a collective. What follows on the streams of these kernels stands
+// behind it, and nobody tells when.
+void tell_of_device_launches(std::uint64_t flags) {
+  if ((flags & cu::kInstantiateDeviceLaunch) != 0) { process::note_unfollowed(); }
+}
 
 }  // namespace
 }  // namespace elbowroom::interposer::cuda
@@ -57,12 +64,15 @@ int cuGraphInstantiate_v2(cu::GraphExec* exec, cu::Graph graph, cu::GraphNode* e
   return CaptureHooks::instantiate_with_log<&cuGraphInstantiate_v2>(exec, graph, error_node, log, log_bytes);
 }
 int cuGraphInstantiateWithFlags(cu::GraphExec* exec, cu::Graph graph, unsigned long long flags) {
+  tell_of_device_launches(flags);
   return CaptureHooks::instantiate_with_flags<&cuGraphInstantiateWithFlags>(exec, graph, flags);
 }
 int cuGraphInstantiateWithParams(cu::GraphExec* exec, cu::Graph graph, cu::GraphInstantiateParams* parameters) {
+  if (parameters != nullptr) { tell_of_device_launches(parameters->flags); }
   return CaptureHooks::instantiate_with_params<&cuGraphInstantiateWithParams>(exec, graph, parameters);
 }
 int cuGraphInstantiateWithParams_ptsz(cu::GraphExec* exec, cu::Graph graph, cu::GraphInstantiateParams* parameters) {
+  if (parameters != nullptr) { tell_of_device_launches(parameters->flags); }
   return CaptureHooks::instantiate_with_params<&cuGraphInstantiateWithParams_ptsz>(exec, graph, parameters);
 }
 

@@ -144,6 +144,7 @@ struct GraphEdgeData {
   unsigned char from_port, to_port, type, reserved[5];
 };
 
+inline constexpr std::uint64_t kInstantiateDeviceLaunch = 4;
 inline constexpr std::uint64_t kInstantiateUseNodePriority = 8;
 
 struct GraphInstantiateParams {

@@ -73,12 +73,11 @@ struct CaptureHooks {
     Interposer<D>* state = interposer<D>();
     if (state == nullptr) { return process::call_real<Ours>(exec, graph, arguments...); }
     const bool node_priorities = state->graphs.get(exec).node_priorities;
-    const std::uint32_t sms = node_priorities ? sms_here(state->driver) : 0;
     const auto call = [&] { return process::call_real<Ours>(exec, graph, arguments...); };
-    const int result = node_priorities ? update_with_priorities(*state, sms, graph, call) : call();
+    const int result = node_priorities ? update_with_priorities(*state, graph, call) : call();
     if (result != D::kSuccess) { return result; }
     GraphFacts facts = read_graph(state->driver, state->rules, graph);
-    if (node_priorities) { facts.first_blocks = first_blocks(state->driver, sms, graph); }
+    if (node_priorities) { facts.first_blocks = first_blocks(state->driver, sms_here(state->driver), graph); }
     state->graphs.put(exec, facts, node_priorities);
     return result;
   }
@@ -90,7 +89,7 @@ struct CaptureHooks {
     if (state == nullptr) { return process::call_real<Ours>(exec, node, last); }
     const auto call = [&] { return process::call_real<Ours>(exec, node, last); };
     const bool node_priorities = state->graphs.get(exec).node_priorities;
-    const int result = node_priorities ? update_with_priorities(*state, sms_here(state->driver), child, call) : call();
+    const int result = node_priorities ? update_with_priorities(*state, child, call) : call();
     if (result == D::kSuccess) { state->graphs.add(exec, read_graph(state->driver, state->rules, child)); }
     return result;
   }
@@ -155,9 +154,9 @@ struct CaptureHooks {
 
  private:
   template <class Call>
-  static int update_with_priorities(Interposer<D>& state, std::uint32_t sms, Graph graph, Call&& call) {
-    prioritise_collectives(state, sms, graph);
-    const OthersWithoutPriority<D> others(state.driver, sms, graph);
+  static int update_with_priorities(Interposer<D>& state, Graph graph, Call&& call) {
+    prioritise_collectives(state, graph);
+    const OthersWithoutPriority<D> others(state.driver, graph);
     return call();
   }
 
@@ -177,9 +176,9 @@ struct CaptureHooks {
     if (state == nullptr) { return make(false); }
     GraphFacts facts = read_graph(state->driver, state->rules, graph);
     const std::uint32_t sms = may_have_priorities(*state, facts) ? sms_here(state->driver) : 0;
-    bool node_priorities = sms != 0 && !others_have_priorities(state->driver, sms, graph) && takes_flags();
+    bool node_priorities = sms != 0 && !others_have_priorities(state->driver, graph) && takes_flags();
     if (node_priorities) { facts.first_blocks = first_blocks(state->driver, sms, graph); }
-    node_priorities = node_priorities && facts.first_blocks < sms && prioritise_collectives(*state, sms, graph);
+    node_priorities = node_priorities && facts.first_blocks < sms && prioritise_collectives(*state, graph);
     int result = D::kSuccess;
     if (node_priorities) {
       const typename D::OwnCalls own(state->driver.calls);

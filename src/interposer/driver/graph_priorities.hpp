@@ -21,11 +21,11 @@ std::uint32_t sms_here(D& driver) {
   return device < 0 ? sms : driver.describe_device(device).sms;
 }
 
-/// A collective that leaves an SM to what other ranks may need before they come. Of how many SMs there are: none are known, none
-/// do.
+/// A collective, however many blocks it has: the program may change their number in an executable graph, and the driver refuses an
+/// update that changes a priority.
 template <Driver D>
-bool may_go_first(const D& driver, std::uint32_t sms, const typename D::KernelNodeParams& parameters) {
-  return D::blocks_of(parameters) < sms && interposer::may_go_first(driver.name_of(parameters));
+bool may_go_first(const D& driver, const typename D::KernelNodeParams& parameters) {
+  return interposer::may_go_first(driver.name_of(parameters));
 }
 
 template <Driver D>
@@ -41,7 +41,7 @@ std::uint64_t first_blocks_of(const D& driver, std::uint32_t sms, typename D::Gr
   if (calls.graph_node_get_type(node, &type) != D::kSuccess) { return 0; }
   if (type == D::kGraphNodeKernel) {
     const bool read = calls.graph_kernel_node_get_params(node, &parameters) == D::kSuccess;
-    return read && may_go_first(driver, sms, parameters) ? D::blocks_of(parameters) : 0;
+    return read && may_go_first(driver, parameters) ? D::blocks_of(parameters) : 0;
   }
   const bool is_child =
       type == D::kGraphNodeChild && calls.graph_child_graph != nullptr && calls.graph_child_graph(node, &child) == D::kSuccess;
@@ -95,13 +95,13 @@ std::uint64_t first_blocks(const D& driver, std::uint32_t sms, typename D::Graph
 /// Whether some kernel beside the collectives has a priority of its own, or may have one, as in the body of a conditional node. The
 /// flag for node priorities would make it count as well.
 template <Driver D>
-bool others_have_priorities(const D& driver, std::uint32_t sms, typename D::Graph graph) {
+bool others_have_priorities(const D& driver, typename D::Graph graph) {
   const typename D::OwnCalls own(driver.calls);
   bool any = driver.calls.graph_kernel_node_get_attribute == nullptr;
   const OtherNodes others =
       visit_kernel_nodes(driver, graph, [&](typename D::GraphNode node, const typename D::KernelNodeParams& parameters) {
         typename D::LaunchAttributeValue value{};
-        if (any || may_go_first(driver, sms, parameters)) { return; }
+        if (any || may_go_first(driver, parameters)) { return; }
         any = driver.calls.graph_kernel_node_get_attribute(node, D::kLaunchPriority, &value) != D::kSuccess || value.priority != 0;
       });
   return any || others.hold_kernels;
@@ -112,7 +112,7 @@ bool others_have_priorities(const D& driver, std::uint32_t sms, typename D::Grap
 template <Driver D>
 class OthersWithoutPriority {
  public:
-  OthersWithoutPriority(const D& driver, std::uint32_t sms, typename D::Graph graph) : driver_(driver) {
+  OthersWithoutPriority(const D& driver, typename D::Graph graph) : driver_(driver) {
     const auto& calls = driver.calls;
     if (calls.graph_kernel_node_get_attribute == nullptr || calls.graph_kernel_node_set_attribute == nullptr) { return; }
     std::size_t kernels = 0;
@@ -121,7 +121,7 @@ class OthersWithoutPriority {
     if (own_ == nullptr) { return; }
     (void)visit_kernel_nodes(driver, graph, [&](typename D::GraphNode node, const typename D::KernelNodeParams& parameters) {
       typename D::LaunchAttributeValue value{};
-      if (count_ == kernels || may_go_first(driver, sms, parameters)) { return; }
+      if (count_ == kernels || may_go_first(driver, parameters)) { return; }
       if (calls.graph_kernel_node_get_attribute(node, D::kLaunchPriority, &value) != D::kSuccess || value.priority == 0) { return; }
       own_[count_++] = {node, value.priority};
       set(node, 0);
@@ -152,7 +152,7 @@ class OthersWithoutPriority {
 /// Gives the graph's collectives the greatest priority where the policy says so. True: some have one, and the graph must be
 /// instantiated with node priorities for it to count.
 template <Driver D>
-bool prioritise_collectives(Interposer<D>& state, std::uint32_t sms, typename D::Graph graph) {
+bool prioritise_collectives(Interposer<D>& state, typename D::Graph graph) {
   D& driver = state.driver;
   const typename D::OwnCalls own(driver.calls);
   int priority = 0;
@@ -162,7 +162,7 @@ bool prioritise_collectives(Interposer<D>& state, std::uint32_t sms, typename D:
   }
   bool any = false;
   (void)visit_kernel_nodes(driver, graph, [&](typename D::GraphNode node, const typename D::KernelNodeParams& parameters) {
-    if (!may_go_first(driver, sms, parameters)) { return; }
+    if (!may_go_first(driver, parameters)) { return; }
     typename D::LaunchAttributeValue value{};
     value.priority = priority;
     any = driver.calls.graph_kernel_node_set_attribute(node, D::kLaunchPriority, &value) == D::kSuccess || any;

@@ -87,11 +87,14 @@ void node_priority_leaves_an_sm() {
   EXPECT(cuGraphCreate(&graph, 0) == 0);
   const cu::GraphNode product = add_node(graph, two.gemm, 4096);
   const cu::GraphNode large = add_node(graph, two.all_reduce, 132);
-  const cu::GraphNode fused = add_node(graph, fake_function("_ZN9deep_gemm28sm100_fp8_fp4_mega_moe_implE", 255, 0), 24);
+  cu::GraphNode fused = add_node(graph, fake_function("_ZN9deep_gemm28sm100_fp8_fp4_mega_moe_implE", 255, 0), 24);
   EXPECT(!uses_node_priorities(graph) && priority_of(large) == 0);
-  const cu::GraphNode first = add_node(graph, two.all_reduce, 64, product);
-  EXPECT(uses_node_priorities(graph) && priority_of(first) == kGreatestPriority);
-  EXPECT(priority_of(large) == 0 && priority_of(fused) == 0);
+  add_node(graph, two.all_reduce, 64, product);
+  EXPECT(!uses_node_priorities(graph) && priority_of(large) == 0);
+  EXPECT(cuGraphCreate(&graph, 0) == 0);
+  const cu::GraphNode first = add_node(graph, two.all_reduce, 64, add_node(graph, two.gemm, 4096));
+  fused = add_node(graph, fake_function("_ZN9deep_gemm28sm100_fp8_fp4_mega_moe_implE", 255, 0), 24);
+  EXPECT(uses_node_priorities(graph) && priority_of(first) == kGreatestPriority && priority_of(fused) == 0);
   cu::GraphNode last = add_node(graph, two.all_reduce, 64, first);
   for (int i = 0; i < 8; ++i) { last = add_node(graph, two.all_reduce, 64, add_node(graph, two.gemm, 4096, last)); }
   EXPECT(uses_node_priorities(graph) && priority_of(last) == kGreatestPriority);
