@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "runtime.hpp"
@@ -163,13 +164,14 @@ int hipGraphCreate(hip::Graph* graph, unsigned) {
 int hipGraphDestroy(hip::Graph) {
   return question("hipGraphDestroy", [] { return 0; });
 }
-int hipGraphAddKernelNode(hip::GraphNode* node, hip::Graph graph, const hip::GraphNode*, std::size_t,
+int hipGraphAddKernelNode(hip::GraphNode* node, hip::Graph graph, const hip::GraphNode* dependencies, std::size_t count,
                           const hip::KernelNodeParams* parameters) {
   return question("hipGraphAddKernelNode", [&] {
     auto* made = keep(new Node);
     made->kernel = *parameters;
     object<Graph>(graph)->nodes.push_back(made);
     *node = reinterpret_cast<hip::GraphNode>(made);
+    for (std::size_t i = 0; i < count; ++i) { object<Graph>(graph)->edges.emplace_back(dependencies[i], *node); }
     return 0;
   });
 }
@@ -189,6 +191,14 @@ int hipGraphGetNodes(hip::Graph graph, hip::GraphNode* nodes, std::size_t* count
     if (known == nullptr) { return hip::kErrorInvalidValue; }
     for (std::size_t i = 0; nodes != nullptr && i < *count; ++i) { nodes[i] = reinterpret_cast<hip::GraphNode>(known->nodes[i]); }
     *count = known->nodes.size();
+    return 0;
+  });
+}
+int hipGraphGetEdges(hip::Graph graph, hip::GraphNode* from, hip::GraphNode* to, std::size_t* count) {
+  return question("hipGraphGetEdges", [&] {
+    const auto& edges = object<Graph>(graph)->edges;
+    for (std::size_t i = 0; from != nullptr && i < *count; ++i) { std::tie(from[i], to[i]) = edges[i]; }
+    *count = edges.size();
     return 0;
   });
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fake_hip.hpp"
@@ -89,6 +90,7 @@ struct Node {
 struct Graph {
   Kind kind = Kind::kGraph;
   std::vector<Node*> nodes;
+  std::vector<std::pair<hip::GraphNode, hip::GraphNode>> edges;  ///< of nodes that were added one by one
 };
 
 struct Exec {

@@ -131,6 +131,26 @@ int priority_of(hip::GraphNode node) {
 }
 
 // Explicit nodes, in child graphs as well, by host function and by a module's.
+// Collectives that the graph's edges put behind one another have no more blocks at once than the largest of them.
+void edges_order() {
+  auto* const collective = const_cast<void*>(fake_hip_symbol(kAllReduce, 96, 0));
+  const hip::KernelNodeParams parameters{{256, 1, 1}, nullptr, collective, {24, 1, 1}, nullptr, 0};
+  const auto flags_of = [&](bool ordered) {
+    hip::Graph graph = nullptr;
+    hip::GraphNode last = nullptr;
+    EXPECT(hipGraphCreate(&graph, 0) == 0);
+    add_node(graph, fake_hip_symbol("gemm", 64, 0));
+    for (int i = 0; i < 8; ++i) {
+      const hip::GraphNode before = last;
+      EXPECT(hipGraphAddKernelNode(&last, graph, &before, ordered && i > 0 ? 1 : 0, &parameters) == 0);
+    }
+    hip::GraphExec exec = nullptr;
+    EXPECT(hipGraphInstantiateWithFlags(&exec, graph, 0) == 0);
+    return last_flags();
+  };
+  EXPECT(flags_of(true) == hip::kInstantiateUseNodePriority && flags_of(false) == 0);
+}
+
 void explicit_nodes() {
   const TwoStreams two;
   hip::Graph graph = nullptr;
@@ -214,6 +234,7 @@ constexpr Case kCases[] = {
     {"node_priority", node_priority},
     {"own_node_priority", own_node_priority},
     {"explicit_nodes", explicit_nodes},
+    {"edges_order", edges_order},
     {"plain_graph", plain_graph},
     {"recorded_events", recorded_events},
     {"refused_node_priority", refused_node_priority},
