@@ -102,6 +102,7 @@ Serial Collectives::add(const CollectiveFacts& facts, const World& world, Contex
   collective.context = context;
   collective.capture = world.capture;
   collective.serial = serial;
+  if (facts.launched) { take(collective); }
   link(collective, chain);
   before[chain] = serial;
   live_ |= bit_at(chain);
@@ -257,6 +258,37 @@ bool Collectives::any_perhaps_before(const Collective& collective, Serial up_to,
     if (worlds_[chain].capture != collective.capture) { return; }
     const Serial least = std::max(finished_[chain], before[chain]);
     any = any || youngest_before(chain, last + 1) > least || is_between(doubts_[chain], last, before[chain]);
+  });
+  return any;
+}
+
+// Also of those that were launched after it: the driver may have taken them before.
+bool Collectives::any_overtaking(const Collective& collective, const Before& before) const {
+  if (collective.overtaken == 0) { return false; }
+  bool any = false;
+  for_each_bit(live_ | doubted_, [&](unsigned chain) {
+    if (worlds_[chain].capture != collective.capture) { return; }
+    Serial least = std::max(finished_[chain], before[chain]);
+    if (chain == collective.chain) { least = std::max(least, collective.serial); }
+    any = any || youngest_before(chain, collective.overtaken + 1) > least ||
+          is_between(doubts_[chain], collective.overtaken, before[chain]);
+  });
+  return any;
+}
+
+bool Collectives::leave_untaken(Before& before, std::uint64_t telling) const {
+  bool any = false;
+  for_each_bit(live_, [&](unsigned chain) {
+    const auto untaken = [&](const Collective& each) { return each.taken == 0 || each.taken > telling; };
+    Serial last = youngest_before(chain, before[chain] + 1);
+    bool left = false;
+    // A chain's were told in their order: none stands there behind one that was under way.
+    while (last > finished_[chain] && (at(last).withdrawn || untaken(at(last)))) {
+      left = left || !at(last).withdrawn;
+      last = at(last).previous;
+    }
+    if (left) { before[chain] = last; }
+    any = any || left;
   });
   return any;
 }

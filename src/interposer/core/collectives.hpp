@@ -54,6 +54,8 @@ struct Collective : CollectiveFacts {
   Serial unknown = 0;                   ///< the youngest of unknown duration of its chain, itself included
   std::uint32_t most_blocks = 0;        ///< at least of all that are live in its chain up to itself
   std::uint32_t most_first_blocks = 0;  ///< the same of those with the greatest priority
+  std::uint64_t taken = 0;              ///< at which telling it was known that the driver has it; 0: it is not known yet
+  Serial overtaken = 0;                 ///< while it was under way, the driver may have put it behind all up to this one
 };
 
 /// The collectives that are not known to have finished: the last kKept that were launched, of all devices. They stand in chains, in
@@ -102,6 +104,14 @@ class Collectives {
   /// Looks at those up to `up_to` that were launched before the collective, in its capture or eagerly as it was. Says whether one
   /// of another chain is not held by `before`.
   [[nodiscard]] bool any_perhaps_before(const Collective& collective, Serial up_to, const Before& before) const;
+  /// Whether some other one that the driver may have put before it, while it was under way, is not held by `before`.
+  [[nodiscard]] bool any_overtaking(const Collective& collective, const Before& before) const;
+  /// The driver has it.
+  void take(Collective& collective) { collective.taken = ++taken_; }
+  /// How often that was told.
+  [[nodiscard]] std::uint64_t taken() const { return taken_; }
+  /// Of each chain leaves those that the driver had at that telling. Whether there are others.
+  bool leave_untaken(Before& before, std::uint64_t telling) const;
   /// Of those up to `up_to`, whether there is one that is not known to be over.
   [[nodiscard]] bool any_up_to(Serial up_to) const;
   /// At most so many blocks may run beside this one's, of collectives of its world that `before` does not hold: of one in each
@@ -154,6 +164,7 @@ class Collectives {
   alignas(kCacheLine) Serial newest_ = 0;
   unsigned width_ = 16;  ///< chains used so far, in whole cache lines of numbers
   std::uint64_t forgotten_ = 0;
+  std::uint64_t taken_ = 0;
   std::uint64_t live_ = 0;                          ///< chains with something live, a bit each
   std::uint64_t captured_ = 0;                      ///< those of captures
   std::array<std::uint64_t, kMaxDevices> eager_{};  ///< the others, by device

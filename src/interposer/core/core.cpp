@@ -61,6 +61,8 @@ void CoreState::forget() {
   captures.store(0, std::memory_order_relaxed);
   host_dependencies.store(0, std::memory_order_relaxed);
   collectives_pending.store(false, std::memory_order_relaxed);
+  collectives_taken.store(0, std::memory_order_relaxed);
+  known.order.watch(event_records);
   rest.reset();
   passing.forget_unread();
   passing.shapes().tell_counts([](const PassedKind& /*what*/, std::uint64_t /*launches*/) {});
@@ -104,7 +106,12 @@ void Core::on_launched(Ticket ticket, LaunchOutcome outcome) {
   if (outcome == LaunchOutcome::failed) {
     kind.timing_pending = false;
     if (collective != nullptr) { known.order.collectives().withdraw(fields.serial); }
+    if (known.is_of_era(fields)) { known.order.end_launch(fields.serial); }
     return;
+  }
+  if (known.is_of_era(fields)) {
+    known.order.end_launch(fields.serial);
+    state_->collectives_taken.store(known.order.collectives().taken(), std::memory_order_release);
   }
   if (collective != nullptr) {
     collective->launched = true;
@@ -189,7 +196,8 @@ void Core::on_event_destroy(EventId event) {
 RecordPoint Core::before_event_record(EventId event) {
   const std::uint64_t records = state_->event_records.begin(event);
   const bool collectives = state_->may_gate && !state_->rest.on() && state_->collectives_pending.load(std::memory_order_relaxed);
-  return {state_->host_dependencies.load(std::memory_order_acquire), records, collectives};
+  return {state_->host_dependencies.load(std::memory_order_acquire), records, collectives,
+          state_->collectives_taken.load(std::memory_order_acquire)};
 }
 
 void Core::on_event_record(EventId event, StreamId stream, const RecordPoint& before, bool captured) {
@@ -202,7 +210,7 @@ void Core::on_event_record(EventId event, StreamId stream, const RecordPoint& be
   if (found == nullptr || (captured && order.active_capture(*found) == 0)) {
     order.remove_event(event);
   } else {
-    order.record(event, *found, before.host_dependencies, alone);
+    order.record(event, *found, before, alone);
   }
 }
 
@@ -212,20 +220,19 @@ void Core::on_event_not_recorded(EventId event, const RecordPoint& before) {
 
 std::uint64_t Core::event_records(EventId event) const { return state_->event_records.count(event); }
 
-bool Core::before_stream_wait(StreamId stream, EventId event, std::uint64_t records) {
-  if (state_->rest.on()) { return false; }
+WaitId Core::before_stream_wait(StreamId stream, EventId event, std::uint64_t records) {
+  if (state_->rest.on()) { return 0; }
   CoreState::Hold hold(*state_);
   Stream* found = state_->followed_stream(stream, hold);
   ProgramOrder& order = state_->known.order;
-  if (found == nullptr || order.active_capture(*found) != 0) { return false; }
+  if (found == nullptr || order.active_capture(*found) != 0) { return 0; }
   const Serial up_to = order.may_hold_up_to(event, state_->event_records.stayed(event, records));
-  if (up_to != 0) { order.begin_wait(*found, up_to); }
-  return up_to != 0;
+  return order.begin_wait(*found, event, records, up_to);
 }
 
-void Core::after_wait(StreamId stream) {
+void Core::after_wait(WaitId wait) {
   CoreState::Hold hold(*state_);
-  if (Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.end_wait(*found); }
+  state_->known.order.end_wait(wait);
 }
 
 void Core::on_stream_wait(StreamId stream, EventId event, std::uint64_t records) {

@@ -151,9 +151,6 @@ using EventSlot = std::uint16_t;
 constexpr EventSlot kNoEvent = 0xffff;
 constexpr std::size_t kEventSlots = 256;
 
-/// Names a launch in `on_launched` and `on_timing`. Zero: the core wants to hear nothing about this launch, whatever became of it.
-using Ticket = std::uint64_t;
-
 struct Decision {
   Ticket ticket = 0;
   std::uint32_t dynamic_shared = 0;       ///< bytes to launch with; the program's own unless the launch is shaped
@@ -203,11 +200,15 @@ struct SyncPoint {
   std::uint64_t doubts = 0;   ///< of contexts so far
 };
 
+/// RecordPoint::collectives_taken that leaves out none which the driver took until the record is told.
+constexpr std::uint64_t kAllTaken = ~std::uint64_t{0};
+
 /// A record of an event that is about to be made.
 struct RecordPoint {
   std::uint64_t host_dependencies = 0;  ///< how many waits for the host were told so far
   std::uint64_t records = 0;            ///< of the event so far, this one with them
   bool collectives = false;             ///< some may not be over, and something may be gated on those behind them
+  std::uint64_t collectives_taken = 0;  ///< how many the driver was told to have taken so far
 };
 
 /// The SM count to set around a call of cuBLAS: 0 leaves the library as it is.
@@ -298,10 +299,10 @@ class Core {
   void on_event_not_recorded(EventId event, const RecordPoint& before);
   /// How often the event was recorded so far, or is being recorded. Lock-free.
   [[nodiscard]] std::uint64_t event_records(EventId event) const;
-  /// Before the driver makes the stream wait for the event, as another thread may go on behind it before the call returns. Whether
-  /// `after_wait` is to be called, last of all. `records` is as below.
-  [[nodiscard]] bool before_stream_wait(StreamId stream, EventId event, std::uint64_t records);
-  void after_wait(StreamId stream);
+  /// Before the driver makes the stream wait for the event, as another thread may go on behind it before the call returns. Tell
+  /// `after_wait` of what it says last of all. `records` is as below.
+  [[nodiscard]] WaitId before_stream_wait(StreamId stream, EventId event, std::uint64_t records);
+  void after_wait(WaitId wait);
   /// `records`: event_records() before the driver was called. Recorded anew since, the event may have been either of two.
   void on_stream_wait(StreamId stream, EventId event, std::uint64_t records);
   /// What is not followed records the event: another process, a launch, a graph or a whole context. Of a graph nobody says which
@@ -324,7 +325,7 @@ class Core {
   /// Memory is freed in a stream's order, before the driver. What is allocated on another one, after it, may get it, and the driver
   /// makes that stream wait then.
   void on_memory_freed();
-  [[nodiscard]] bool before_allocation(StreamId stream);  ///< as before_stream_wait
+  [[nodiscard]] WaitId before_allocation(StreamId stream);  ///< as before_stream_wait
   void on_memory_allocated(StreamId stream);
   /// What follows on the stream waits for something that the host, another process or a kernel's store may do later. So it is
   /// after cuStreamWaitValue*, wait operations of cuStreamBatchMemOp, cuLaunchHostFunc and cuStreamAddCallback. External
@@ -356,7 +357,11 @@ class Core {
   /// launch behind the ones before; 0: there was none.
   GraphStep on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64_t host_time_ns, std::uint32_t behind = 0);
   /// The graph is made ready on the stream, behind its launches before: `behind`, and the GraphStep::newest that it gives back.
-  std::uint32_t on_graph_upload(StreamId stream, std::uint32_t behind);
+  GraphStep on_graph_upload(StreamId stream, std::uint32_t behind);
+  /// Another thread has launched the graph meanwhile, maybe before: its GraphStep::newest.
+  void on_graph_followed(StreamId stream, std::uint32_t newest);
+  /// After the driver, last of all: whether it launched the graph, or made it ready.
+  void after_graph(const GraphStep& begun, bool taken);
   /// Whether any stream is being captured, so that calls which may invalidate a capture (cuEventQuery of timing events, creation of
   /// events) must be put off. Lock-free.
   [[nodiscard]] bool capturing() const;

@@ -28,46 +28,68 @@ GraphStep Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::u
     begun.newest = known.order.collectives().newest();
   }
   // Without kernels it may be without nodes, which is no operation: other streams do not wait for it.
-  if (!followed || (graph.collectives == 0 && graph.computes == 0)) { return begun; }
-  Order& order = known.order.open(*found);
-  if (&order == &found->captured) { known.order.count_captured(*found, graph); }
-  if (graph.collectives > 0) {
-    const Interval expected = order.clock.enqueue(host_time_ns, 0);
-    const LaunchKind* kind = known.kinds.obtain(key);
-    CollectiveFacts facts;
-    facts.expected = expected;
-    facts.shape = static_cast<std::uint32_t>(known.kinds.position(kind == nullptr ? known.other_kinds() : kind));
-    facts.blocks = kUnknownBlocks;
-    facts.first_blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(graph.first_blocks, kUnknownBlocks));
-    facts.launched = true;
-    static_cast<void>(state_->add_collective(*found, order, facts, host_time_ns));
-  }
-  known.order.close(*found, order);
+  const bool operates = followed && (graph.collectives > 0 || graph.computes > 0);
+  if (operates) { begun.ticket = state_->place_graph(*found, graph, key, host_time_ns); }
+  if (begun.newest != 0) { begun.wait = known.order.begin_wait(*found, kSomeEvent, 0, 0); }
   return begun;
 }
 
-std::uint32_t Core::on_graph_upload(StreamId stream, std::uint32_t behind) {
-  if (state_->rest.on()) { return 0; }
+Ticket CoreState::place_graph(Stream& stream, const GraphFacts& graph, std::uint64_t key, std::uint64_t host_time_ns) {
+  TicketFields ticket;
+  Order& order = known.order.open(stream);
+  if (&order == &stream.captured) { known.order.count_captured(stream, graph); }
+  if (graph.collectives > 0) {
+    const LaunchKind* kind = known.kinds.obtain(key);
+    CollectiveFacts facts;
+    facts.expected = order.clock.enqueue(host_time_ns, 0);
+    facts.shape = static_cast<std::uint32_t>(known.kinds.position(kind == nullptr ? known.other_kinds() : kind));
+    facts.blocks = kUnknownBlocks;
+    facts.first_blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(graph.first_blocks, kUnknownBlocks));
+    ticket.collective = true;
+    ticket.kind = facts.shape;
+    ticket.serial = add_collective(stream, order, facts, host_time_ns);
+    ticket.era = known.order.era();
+  }
+  known.order.close(stream, order);
+  return ticket.collective ? pack(ticket) : 0;
+}
+
+// Until the driver has taken it, another thread may launch it elsewhere, and so before it.
+GraphStep Core::on_graph_upload(StreamId stream, std::uint32_t behind) {
+  if (state_->rest.on()) { return {}; }
   CoreState::Hold hold(*state_);
   ProgramOrder& order = state_->known.order;
   Stream* found = state_->followed_stream(stream, hold);
-  if (found == nullptr) { return 0; }
+  GraphStep begun;
+  if (found == nullptr) { return begun; }
   order.suspect(*found, behind);
-  return order.collectives().newest();
+  begun.newest = order.collectives().newest();
+  begun.wait = order.begin_wait(*found, kSomeEvent, 0, 0);
+  return begun;
+}
+
+void Core::on_graph_followed(StreamId stream, std::uint32_t newest) {
+  if (state_->rest.on()) { return; }
+  CoreState::Hold hold(*state_);
+  if (Stream* found = state_->followed_stream(stream, hold)) { state_->known.order.suspect(*found, newest); }
+}
+
+void Core::after_graph(const GraphStep& begun, bool taken) {
+  on_launched(begun.ticket, taken ? LaunchOutcome::plain_ok : LaunchOutcome::failed);
+  if (begun.wait != 0) { after_wait(begun.wait); }
 }
 
 void Core::on_memory_freed() {
   if (!state_->memory_freed.load(std::memory_order_relaxed)) { state_->memory_freed.store(true, std::memory_order_relaxed); }
 }
 
-bool Core::before_allocation(StreamId stream) {
-  if (state_->rest.on() || !state_->memory_freed.load(std::memory_order_relaxed)) { return false; }
+WaitId Core::before_allocation(StreamId stream) {
+  if (state_->rest.on() || !state_->memory_freed.load(std::memory_order_relaxed)) { return 0; }
   CoreState::Hold hold(*state_);
   ProgramOrder& order = state_->known.order;
   Stream* found = state_->followed_stream(stream, hold);
-  if (found == nullptr || order.active_capture(*found) != 0) { return false; }
-  order.begin_wait(*found, order.collectives().newest());
-  return true;
+  const bool eager = found != nullptr && order.active_capture(*found) == 0;
+  return eager ? order.begin_wait(*found, kSomeEvent, 0, 0) : 0;
 }
 
 // What the memory was freed behind is not looked for: who allocates in this way frees as often. In a capture both are nodes.

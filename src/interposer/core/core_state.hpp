@@ -155,8 +155,11 @@ struct Knowledge {
   bool count_beside(KernelRecord& kernel, Beside& beside);
   /// Null where it has none, or none any more.
   [[nodiscard]] Collective* collective_of(const TicketFields& ticket) {
-    const bool known_by = ticket.collective && ticket.era == (order.era() & kEraMask);
-    return known_by ? order.collectives().find(ticket.serial) : nullptr;
+    return is_of_era(ticket) ? order.collectives().find(ticket.serial) : nullptr;
+  }
+  /// Of a collective whose number means something.
+  [[nodiscard]] bool is_of_era(const TicketFields& ticket) const {
+    return ticket.collective && ticket.era == (order.era() & kEraMask);
   }
   /// Fetches what a launch will touch, all at once instead of one after the other. Needs no lock: it reads nothing.
   void prefetch(const LaunchFacts& facts) const {
@@ -192,6 +195,7 @@ struct CoreState {
   std::atomic<std::uint64_t> host_dependencies{0};
   const bool may_gate = controls(rules, trial_arms(rules) - 1).gate;  ///< in some arm: the last one has all that any has
   std::atomic<bool> collectives_pending{false};                       ///< some may not be over
+  std::atomic<std::uint64_t> collectives_taken{0};                    ///< Collectives::taken()
   EventRecords event_records;
   Rest rest{platform.rest};
   Passing passing{platform.pass};
@@ -239,8 +243,11 @@ struct CoreState {
     const Serial serial = known.order.add_collective(stream, order, facts, now);
     passing.close();
     collectives_pending.store(true, std::memory_order_relaxed);
+    collectives_taken.store(known.order.collectives().taken(), std::memory_order_release);
     return serial;
   }
+  /// Makes a graph the stream's next operation; the ticket is of its collectives, 0 where it has none.
+  Ticket place_graph(Stream& stream, const GraphFacts& graph, std::uint64_t key, std::uint64_t host_time_ns);
   /// Before the first launch of its kind: with what an earlier run learned of it.
   void begin_kind(LaunchKind& kind, std::uint64_t key);
   /// A launch that was not left alone: a collective, or a function that is met for the first time.

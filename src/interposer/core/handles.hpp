@@ -11,6 +11,11 @@ using StreamId = std::uint64_t;
 using EventId = std::uint64_t;
 using FunctionId = std::uint64_t;
 
+/// Names a launch in `on_launched` and `on_timing`. Zero: the core wants to hear nothing about this launch, whatever became of it.
+using Ticket = std::uint64_t;
+/// A call that makes a stream wait; 0: none that is followed.
+using WaitId = std::uint64_t;
+
 /// One or several events, and nobody says which.
 constexpr EventId kSomeEvent = 0;
 

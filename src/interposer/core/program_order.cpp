@@ -20,6 +20,7 @@ void ProgramOrder::begin_anew() {
     stream.id = before.id;
   });
   events_.clear();
+  forget_calls();
 }
 
 // Some weeks apart, so that walking through all tables is no matter. All that is lost are windows of collectives that were launched
@@ -30,7 +31,6 @@ void ProgramOrder::renumber() {
     order.perhaps_behind = 0;
   };
   const auto forget_context = [&](Context& context) {
-    context.waits.up_to = 0;
     for (Order* order : {&context.legacy, &context.blocking, &context.held, &context.destroyed}) { forget(*order); }
   };
   forget_context(overflow_);
@@ -40,10 +40,11 @@ void ProgramOrder::renumber() {
     forget(stream.order);
     forget(stream.captured);
     stream.gated.fill(0);
-    stream.waits.up_to = 0;
     stream.asked = Asked{};
   });
   collectives_.begin_anew();
+  waits_.for_each([](WaitingCall& wait) { wait.up_to = 0; });
+  launches_.clear();
   ++era_;
 }
 
@@ -140,7 +141,7 @@ Order& ProgramOrder::open(Stream& stream) {
   refresh(order);
   if (stream.info.blocking) {
     const Context& context = context_of(stream);
-    join(order, is_legacy_stream(stream.id) ? context.blocking : context.legacy);
+    join_published(order, is_legacy_stream(stream.id) ? context.blocking : context.legacy);
     put_behind_blocking(order, stream, context);
   }
   return order;
@@ -192,16 +193,8 @@ bool ProgramOrder::may_queue(const Collective& collective, const Before& before)
   } else if (const Context* context = contexts_.find(collective.behind_blocking)) {
     look_at(collective.behind_blocking, *context);
   }
-  return any || collectives_.any_perhaps_before(collective, perhaps_behind, before);
-}
-
-Serial ProgramOrder::add_collective(Stream& stream, Order& order, const CollectiveFacts& facts, std::uint64_t now) {
-  if (collectives_.exhausted()) { renumber(); }
-  const bool captured = &order == &stream.captured;
-  CollectiveFacts placed = facts;
-  placed.behind_blocking = captured ? 0 : order.behind_blocking;
-  placed.perhaps_behind = captured ? order.perhaps_behind : std::max(order.perhaps_behind, behind_waits(stream));
-  return collectives_.add(placed, world_of(stream, captured), stream.info.context, order.collectives, stream.chain, now);
+  return any || collectives_.any_perhaps_before(collective, perhaps_behind, before) ||
+         collectives_.any_overtaking(collective, before);
 }
 
 SyncPoint ProgramOrder::add_host_action(Stream& stream) {
@@ -230,7 +223,7 @@ SyncPoint ProgramOrder::add_host_action(Stream& stream) {
   return over;
 }
 
-void ProgramOrder::record(EventId id, Stream& stream, std::uint64_t told, bool alone) {
+void ProgramOrder::record(EventId id, Stream& stream, const RecordPoint& before, bool alone) {
   const Order& order = open_mark(stream);
   close_mark(stream, order);
   Event* event = events_.obtain(id);
@@ -241,9 +234,10 @@ void ProgramOrder::record(EventId id, Stream& stream, std::uint64_t told, bool a
   event->forgettings = forgettings_;
   event->capture = active_capture(stream);
   event->order = alone ? order : Order{};
-  event->order.host_actions = host_places_.valid(event->order.host_actions, told);
-  if (!alone) { event->order.put_perhaps_behind(collectives_.newest()); }
-  if (event->capture == 0) { event->order.put_perhaps_behind(behind_waits(stream)); }
+  event->order.host_actions = host_places_.valid(event->order.host_actions, before.host_dependencies);
+  const bool sure = !leave_untaken(event->order.collectives, before.collectives_taken);
+  if (!alone || !sure) { event->order.put_perhaps_behind(collectives_.newest()); }
+  if (event->capture == 0) { event->order.put_perhaps_behind(behind_waits(called_for(stream))); }
 }
 
 void ProgramOrder::distrust(EventId event) {
@@ -278,22 +272,6 @@ void ProgramOrder::suspect(Stream& stream, Serial up_to) {
   if (!captured && stream.info.blocking) { context_of(stream).held.put_perhaps_behind(up_to); }
 }
 
-void ProgramOrder::begin_wait(Stream& stream, Serial up_to) {
-  stream.waits.begin(up_to);
-  if (stream.info.blocking) { context_of(stream).waits.begin(up_to); }
-}
-
-// Where the stream or its context went meanwhile, another one has its place, or what is left ends with the collectives.
-void ProgramOrder::end_wait(Stream& stream) {
-  stream.waits.end();
-  if (stream.info.blocking) { context_of(stream).waits.end(); }
-}
-
-Serial ProgramOrder::behind_waits(const Stream& stream) {
-  const Serial by_others = stream.info.blocking ? context_of(stream).waits.up_to : 0;
-  return std::max(stream.waits.up_to, by_others);
-}
-
 Serial ProgramOrder::may_hold_up_to(EventId id, bool sure) {
   if (sure && !point_of(id).any_collective && !may_hold_more(id)) { return 0; }
   return collectives_.any_up_to(collectives_.newest()) ? collectives_.newest() : 0;
@@ -322,16 +300,16 @@ void ProgramOrder::join_event(Stream& stream, const Event& event) {
   close_mark(stream, order);
 }
 
-SyncPoint ProgramOrder::point_of(const Order& order) const {
-  return {order.collectives,
-          collectives_.any_unfinished(order.collectives),
-          era_,
-          host_places_.valid(order.host_actions, order.as_of),
-          sequence_,
-          0,
-          order.clock.busy_until,
-          0,
-          0};
+SyncPoint ProgramOrder::point_of(const Order& order) {
+  SyncPoint point;
+  point.collectives = order.collectives;
+  leave_untaken(point.collectives, collectives_.taken());
+  point.any_collective = collectives_.any_unfinished(point.collectives);
+  point.era = era_;
+  point.host_actions = host_places_.valid(order.host_actions, order.as_of);
+  point.sequence = sequence_;
+  point.busy_until = order.clock.busy_until;
+  return point;
 }
 
 SyncPoint ProgramOrder::point_of(EventId id) {

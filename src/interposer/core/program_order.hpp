@@ -5,9 +5,11 @@
 
 #include "interposer/core/collectives.hpp"
 #include "interposer/core/core.hpp"
+#include "interposer/core/event_records.hpp"
 #include "interposer/core/expected_time.hpp"
 #include "interposer/core/place_set.hpp"
 #include "interposer/core/table.hpp"
+#include "interposer/core/under_way.hpp"
 
 namespace elbowroom::interposer {
 
@@ -31,22 +33,6 @@ struct Order {
   }
 };
 
-/// Calls that make a stream wait, or some stream of a context, and have not returned. The driver may have taken them already.
-struct WaitsUnderWay {
-  Serial up_to = 0;  ///< they may put it behind all collectives up to this one
-  std::uint32_t threads = 0;
-
-  void begin(Serial behind) {
-    up_to = up_to < behind ? behind : up_to;
-    ++threads;
-  }
-  void end() {
-    if (threads == 0) { return; }  // the stream has gone, and its handle is another one's
-    --threads;
-    if (threads == 0) { up_to = 0; }
-  }
-};
-
 struct Stream {
   StreamInfo info;
   StreamId id = 0;
@@ -57,7 +43,6 @@ struct Stream {
   Order order;
   Order captured;  ///< the same inside its capture
   Before gated{};  ///< collectives whose begin it waits for already, and those before them
-  WaitsUnderWay waits;
 };
 
 /// The happens-before relation that the program itself asked for, as far as it concerns collectives. It says for every stream and
@@ -66,6 +51,8 @@ struct Stream {
 class ProgramOrder {
  public:
   explicit ProgramOrder(Serial newest = 0) : collectives_(newest) {}
+  /// Says which events are recorded anew while a thread makes a stream wait for them. Outlives this.
+  void watch(const EventRecords& records) { event_records_ = &records; }
 
   [[nodiscard]] Stream* find_stream(StreamId stream) { return streams_.find(stream); }
   /// Fetches what the next operation of a stream will touch; of several devices the first eight.
@@ -103,8 +90,11 @@ class ProgramOrder {
   [[nodiscard]] std::uint64_t first_blocks_beside(const Stream& stream, const Order& order) const {
     return collectives_.first_blocks_beside(world_of(stream, &order == &stream.captured), order.collectives);
   }
-  /// Makes the opened operation a collective.
+  /// Makes the opened operation a collective. Unless its facts say that the driver took it, it is under way until end_launch.
   Serial add_collective(Stream& stream, Order& order, const CollectiveFacts& facts, std::uint64_t now);
+  /// The driver took the collective, or it was withdrawn. Until then what other threads order on its stream is before it or after
+  /// it.
+  void end_launch(Serial serial);
   /// The point is that the action is over; empty where it took the place of an older one of the stream, or is captured.
   SyncPoint add_host_action(Stream& stream);
   [[nodiscard]] std::uint64_t host_actions_told() const { return sequence_; }
@@ -114,16 +104,16 @@ class ProgramOrder {
   Order& open_mark(Stream& stream);
   void close_mark(const Stream& stream, const Order& order);
 
-  /// Behind no host action that was told after the first `told`. `alone`: it is the last record of the event. Where another one
-  /// may be, the event is surely behind nothing.
-  void record(EventId event, Stream& stream, std::uint64_t told, bool alone);
+  /// Behind no host action and no collective that was told after `before`. `alone`: it is the last record of the event. Where
+  /// another one may be, the event is surely behind nothing.
+  void record(EventId event, Stream& stream, const RecordPoint& before, bool alone);
   /// `sure`: it is the record that is known here which the stream waits for. Otherwise the stream is surely behind nothing of it.
   void wait(Stream& stream, EventId event, bool sure);
   /// What the stream does next may stand behind all collectives up to this one.
   void suspect(Stream& stream, Serial up_to);
-  /// The same, only until the thread's call has ended.
-  void begin_wait(Stream& stream, Serial up_to);
-  void end_wait(Stream& stream);
+  /// A thread is about to make the stream wait: WaitingCall's event, records and up_to. Not 0: which call it is.
+  WaitId begin_wait(const Stream& stream, EventId event, std::uint64_t records, Serial up_to);
+  void end_wait(WaitId wait);
   /// Up to which collective what waits for the event may stand behind those that are not known to be over; 0: behind none.
   [[nodiscard]] Serial may_hold_up_to(EventId event, bool sure);
   /// Whether the event may stand behind a collective, not known to be over, that its point does not name.
@@ -186,7 +176,6 @@ class ProgramOrder {
     Order held;                 ///< by any of them, records and waits included: no more is before what they do next
     std::uint64_t doubted = 0;  ///< which doubt was the last one; 0: none
     Order destroyed;            ///< of all streams that are no more: a host synchronisation of the context waits for them as well
-    WaitsUnderWay waits;        ///< of blocking streams
   };
   struct Capture {
     std::uint32_t id = 0;  ///< 0: free
@@ -208,13 +197,22 @@ class ProgramOrder {
     order.put_behind(context.held.behind_blocking);
   }
   Order order_of(ContextId context);
+  static CalledFor called_for(const Stream& stream);
+  [[nodiscard]] Serial up_to(const WaitingCall& wait) const;
   /// By waits under way alone.
-  [[nodiscard]] Serial behind_waits(const Stream& stream);
+  [[nodiscard]] Serial behind_waits(const CalledFor& on);
+  /// The driver may put collectives that are under way there behind all up to this one.
+  void overtake(const CalledFor& on, Serial up_to);
+  /// Of what it says is before, leaves what the driver had surely taken at the telling. False: that was all.
+  bool leave_untaken(Before& before, std::uint64_t telling);
+  /// What blocking streams and the legacy one have before each other. A thread that is about to launch a collective may be late.
+  void join_published(Order& into, const Order& published);
   Capture* find_capture(std::uint32_t id);
   [[nodiscard]] const Capture* find_capture(std::uint32_t id) const;
-  SyncPoint point_of(const Order& order) const;
+  SyncPoint point_of(const Order& order);
   static World world_of(const Stream& stream, bool captured);
   void renumber();
+  void forget_calls();
   void free_capture(Capture& capture);
 
   // What every launch touches comes first, in few cache lines.
@@ -229,6 +227,11 @@ class ProgramOrder {
   std::uint64_t doubts_ = 0;
   PlaceSet host_places_;
   Collectives collectives_;
+  const EventRecords* event_records_ = nullptr;
+  UnderWay<LaunchingCall> launches_;
+  UnderWay<WaitingCall> waits_;
+  WaitId last_wait_ = 0;
+  std::uint32_t unlisted_waits_ = 0;  ///< for which there was no room
   std::array<Capture, 16> captures_{};
   Context overflow_;
   FixedTable<Context, 256> contexts_;

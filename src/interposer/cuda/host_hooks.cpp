@@ -39,7 +39,7 @@ int allocate(DefaultStream default_stream, cu::Stream stream, Arguments... argum
   Interposer* state = interposer();
   if (state == nullptr) { return call_real<Ours>(arguments..., stream); }
   const StreamId id = state->stream_id(stream, default_stream);
-  const driver::WaitUnderWay wait(*state->core, id, state->core->before_allocation(id));
+  const driver::WaitUnderWay wait(*state->core, state->core->before_allocation(id));
   const int result = call_real<Ours>(arguments..., stream);
   if (result == cu::kSuccess) { state->core->on_memory_allocated(id); }
   return result;

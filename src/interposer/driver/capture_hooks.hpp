@@ -129,6 +129,7 @@ struct CaptureHooks {
       state->core->on_host_dependency(id);
     }
     if (begun.newest != 0) { follow_others(*state, id, exec, begun.newest); }
+    state->core->after_graph(begun, result == D::kSuccess);
     state->timer.poll(now);  // a program of graphs alone has no other launch that would ask
     return result;
   }
@@ -139,10 +140,11 @@ struct CaptureHooks {
     Interposer<D>* state = interposer<D>();
     if (state == nullptr) { return process::call_real<Ours>(exec, stream); }
     const StreamId id = state->stream_id(stream, default_stream);
-    const std::uint32_t newest = state->core->on_graph_upload(id, state->graphs.get(exec).newest);
-    state->graphs.launched(exec, newest);
+    const GraphStep ready = state->core->on_graph_upload(id, state->graphs.get(exec).newest);
+    state->graphs.launched(exec, ready.newest);
     const int result = process::call_real<Ours>(exec, stream);
-    follow_others(*state, id, exec, newest);
+    follow_others(*state, id, exec, ready.newest);
+    state->core->after_graph(ready, result == D::kSuccess);
     return result;
   }
 
@@ -163,7 +165,7 @@ struct CaptureHooks {
   // While the driver launched the graph here, another thread may have launched it, and the driver has put that launch first.
   static void follow_others(Interposer<D>& state, StreamId stream, GraphExec exec, std::uint32_t newest_before) {
     const std::uint32_t newest = state.graphs.get(exec).newest;
-    if (newest != newest_before) { static_cast<void>(state.core->on_graph_upload(stream, newest)); }
+    if (newest != newest_before) { state.core->on_graph_followed(stream, newest); }
   }
 
   static bool always() { return true; }

@@ -63,7 +63,7 @@ struct StreamHooks {
     if (external && state->driver.is_captured(explicit_stream<D>(stream, default_stream))) { return call(); }
     const StreamId id = state->stream_id(stream, default_stream);
     const std::uint64_t records = state->core->event_records(id_of(event));
-    const WaitUnderWay wait(*state->core, id, state->core->before_stream_wait(id, id_of(event), records));
+    const WaitUnderWay wait(*state->core, state->core->before_stream_wait(id, id_of(event), records));
     const int result = call();
     if (result == D::kSuccess) { state->core->on_stream_wait(id, id_of(event), records); }
     return result;

@@ -4,21 +4,20 @@
 
 namespace elbowroom::interposer::driver {
 
-/// The scope in which the driver is called to make a stream wait, and the core is told that it did. `begun` is what
+/// The scope in which the driver is called to make a stream wait, and the core is told that it did. `wait` is what
 /// Core::before_stream_wait or Core::before_allocation said.
 class WaitUnderWay {
  public:
-  WaitUnderWay(Core& core, StreamId stream, bool begun) : core_(core), stream_(stream), begun_(begun) {}
+  WaitUnderWay(Core& core, WaitId wait) : core_(core), wait_(wait) {}
   ~WaitUnderWay() {
-    if (begun_) { core_.after_wait(stream_); }
+    if (wait_ != 0) { core_.after_wait(wait_); }
   }
   WaitUnderWay(const WaitUnderWay&) = delete;
   WaitUnderWay& operator=(const WaitUnderWay&) = delete;
 
  private:
   Core& core_;
-  StreamId stream_;
-  bool begun_;
+  WaitId wait_;
 };
 
 }  // namespace elbowroom::interposer::driver

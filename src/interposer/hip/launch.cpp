@@ -144,6 +144,8 @@ class OwnEvents {
     for (std::size_t i = 0; i < events_.size(); ++i) {
       if (events_[i] == nullptr) { continue; }
       if (recorded) {
+        // The launch's own collective is before the event. Nothing is gated here on what another thread launched meanwhile.
+        before_[i].collectives_taken = kAllTaken;
         core_.on_event_record(id_of(events_[i]), stream, before_[i]);
       } else {
         core_.on_event_not_recorded(id_of(events_[i]), before_[i]);

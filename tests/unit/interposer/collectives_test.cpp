@@ -279,11 +279,20 @@ TEST(ProgramOrder, NumbersCollectivesAnewWhenTheNumbersAreUsedUp) {
   constexpr EventId kEvent = 0x9000;
   Stream* stream = order->add_stream(kStream, {kOnlyContext, 0, false});
   Stream* other = order->add_stream(kOther, {kOnlyContext, 0, false});
-  const auto launch = [&] { return order->add_collective(*stream, order->open(*stream), {}, 0); };
+  const auto launch = [&] {
+    const Serial serial = order->add_collective(*stream, order->open(*stream), {}, 0);
+    order->end_launch(serial);
+    return serial;
+  };
+  const auto record = [&] {
+    RecordPoint before;
+    before.collectives_taken = order->collectives().taken();
+    order->record(kEvent, *stream, before, true);
+  };
   launch();
   const Serial last = launch();
   EXPECT_EQ(last, std::numeric_limits<Serial>::max());
-  order->record(kEvent, *stream, order->host_actions_told(), true);
+  record();
   const SyncPoint point = order->point_of(*stream);
   ASSERT_TRUE(point.any_collective);
   EXPECT_EQ(launch(), 1U);
@@ -291,7 +300,7 @@ TEST(ProgramOrder, NumbersCollectivesAnewWhenTheNumbersAreUsedUp) {
   order->finish(point);  // what was taken before says nothing of the new numbers
   order->wait(*other, kEvent, true);
   EXPECT_TRUE(order->beside(*other, order->open(*other), {}).any());
-  order->record(kEvent, *stream, order->host_actions_told(), true);
+  record();
   order->wait(*other, kEvent, true);
   EXPECT_FALSE(order->beside(*other, order->open(*other), {}).any());
 }

@@ -47,7 +47,7 @@ TEST(CoreAllocation, IsAllDoneByCreate) {
     core.on_stream_operation(legacy_stream(kContext));
     core.on_synchronized(core.stream_point(kCommStream), program.now_ns);
     core.on_synchronized(core.event_point(0x100 + i * 64), program.now_ns);
-    core.on_graph_launch(kCommStream, {1, 1}, program.now_ns);
+    program.launch_graph(kCommStream, {1, 1});
     (void)core.on_library_gemm(kComputeStream, {}, program.now_ns);
     (void)core.expected_sm_target(kComputeStream, {}, program.now_ns);
     core.on_library_gemm_done(LaunchOutcome::ok);

@@ -121,7 +121,7 @@ TEST(CoreHost, AGraphWithoutKernelsOrdersNothing) {
   program.launch(kAllReduce, kCommStream);
   program.synchronize(kCommStream);
   program.core->on_host_dependency(kWaiting);
-  program.core->on_graph_launch(kLegacy, {}, program.now_ns);
+  program.launch_graph(kLegacy, {});
   program.launch(kGemm, kBlocking);
   program.synchronize(kBlocking);
   program.launch(kAllReduce, kCommStream);
@@ -175,7 +175,7 @@ TEST(CoreHost, AGraphThatWaitsEndsTheGateInTheCaptureThatHoldsIt) {
   Program program(rules_of(Policy::gate));
   program.core->on_capture_begin(kCommStream);
   program.order(kCommStream, kComputeStream);
-  program.core->on_graph_launch(kCommStream, {.waits = true}, program.now_ns);
+  program.launch_graph(kCommStream, {.waits = true});
   program.launch(kAllReduce, kCommStream);
   EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::host_dependency);
 }

@@ -113,7 +113,7 @@ class Twins {
         core.on_capture_end(stream);
       });
     } else if (dice < 10) {
-      both([&](Core& core) { core.on_graph_launch(kCommStream, {1, 2, false, false}, passing_now); });
+      both([&](Core& core) { core.after_graph(core.on_graph_launch(kCommStream, {1, 2, false, false}, passing_now), true); });
     } else if (dice < 12) {
       both([&](Core& core) {
         core.on_host_dependency(stream);

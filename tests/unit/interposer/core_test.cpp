@@ -270,12 +270,12 @@ TEST(Core, KeepsItsEventsAwayFromACaptureElsewhere) {
 
 TEST(Core, AGraphIsOneOperation) {
   Program program(rules_of(Policy::gate));
-  program.core->on_graph_launch(kCommStream, {2, 5}, program.now_ns);
+  program.launch_graph(kCommStream, {2, 5});
   const Decision beside = program.launch(kGemm, kComputeStream);
   EXPECT_TRUE(beside.in_window);
   EXPECT_EQ(beside.wait_on, kNoEvent);
   EXPECT_EQ(beside.refusal, Refusal::no_event);
-  program.core->on_graph_launch(kOtherComputeStream, {0, 5}, program.now_ns);
+  program.launch_graph(kOtherComputeStream, {0, 5});
   program.order(kCommStream, kComputeStream);
   EXPECT_FALSE(program.launch(kGemm, kComputeStream).in_window);
 }

@@ -82,7 +82,7 @@ TEST(CoreTrial, ComparesStepsThatBeginWithAGraphAndDropsWhatDoesNotActOnIt) {
   Program program(rules_of(Policy::automatic));
   StepTimer timer{program};
   for (int i = 0; i < 6 * 60; ++i) {
-    timer.begin(program.core->on_graph_launch(kCommStream, {4, 40}, program.now_ns));
+    timer.begin(program.launch_graph(kCommStream, {4, 40}));
     program.now_ns += kMs;
     program.synchronize(kCommStream);
   }
@@ -102,7 +102,7 @@ TEST(CoreTrial, KeepsWhatHelpsInStepsThatBeginWithAGraph) {
   bool gated = false;
   for (int i = 0; i < 6 * 200; ++i) {
     if (i % 6 == 0) {
-      timer.begin(program.core->on_graph_launch(kCommStream, {1, 10}, program.now_ns));
+      timer.begin(program.launch_graph(kCommStream, {1, 10}));
       program.now_ns += kMs;
     } else {
       program.core->on_launched(program.core->on_launch(program.facts(kAllReduce, kCommStream)).ticket, LaunchOutcome::ok);

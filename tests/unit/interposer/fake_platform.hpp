@@ -119,6 +119,11 @@ class Program {
     }
     return decision;
   }
+  GraphStep launch_graph(StreamId stream, const GraphFacts& graph) const {
+    const GraphStep begun = core->on_graph_launch(stream, graph, now_ns);
+    core->after_graph(begun, true);
+    return begun;
+  }
   /// Launches often enough, and answers timings, that the kernel is known to last `nanoseconds`; the stream is idle afterwards.
   void teach(FunctionId function, StreamId stream, std::uint64_t nanoseconds) {
     for (int i = 0; i < 3; ++i) {

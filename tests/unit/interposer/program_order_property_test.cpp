@@ -155,7 +155,7 @@ class RandomProgram {
     // A captured launch of a graph is a node of the other graph; what that one holds is counted there.
     if (oracle_.capturing(stream)) { return; }
     log("graph on", stream);
-    core_.on_graph_launch(stream, {1, 1}, 1);
+    core_.after_graph(core_.on_graph_launch(stream, {1, 1}, 1), true);
     oracle_.collective(stream, oracle_.operation(stream));
   }
 
