@@ -341,11 +341,11 @@ void Core::before_capture(StreamId stream) {
   static_cast<void>(state_->disturb(stream, hold));
 }
 
-void Core::on_capture_begin(StreamId stream) {
+void Core::on_capture_begin(StreamId stream, std::uint64_t capture) {
   CoreState::Hold hold(*state_);
   Stream* found = state_->disturb(stream, hold);
   if (found == nullptr) { return; }
-  state_->known.order.begin_capture(*found);
+  state_->known.order.begin_capture(*found, capture);
   state_->passing.forget_shapes();  // of some no kind may be known, and now each has one
   state_->captures.store(state_->known.order.captures_active(), std::memory_order_relaxed);
 }

@@ -159,6 +159,7 @@ struct Decision {
   bool priority = false;                  ///< add CU_LAUNCH_ATTRIBUTE_PRIORITY with the context's greatest priority
   bool time_it = false;                   ///< record timing events around the launch (never while anything is being captured)
   bool captured = false;                  ///< the stream is being captured, as far as the core was told
+  std::uint64_t capture = 0;              ///< by which capture, as the driver numbers them; 0: that is not known
   bool is_collective = false;
   bool waits_for_host = false;  ///< its kernel does: tell on_host_dependency once more when the driver has taken it
   ContextId context = 0;        ///< of the stream, where anything is decided
@@ -348,7 +349,8 @@ class Core {
   // --- stream capture and graphs ---
   /// Before the driver begins one: what must be asked of the stream is asked now, because a question may break a capture.
   void before_capture(StreamId stream);
-  void on_capture_begin(StreamId stream);
+  /// `capture`: the driver's number of it; 0: it does not say.
+  void on_capture_begin(StreamId stream, std::uint64_t capture = 0);
   /// Before the driver ends the capture that this stream began; what it held, for the graph's later launches. Zero counts where the
   /// core knew of no capture.
   GraphFacts on_capture_end(StreamId stream);

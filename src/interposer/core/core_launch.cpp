@@ -329,6 +329,7 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
     ++known.totals.captured;
     known.order.count_captured(*stream, captured_node(facts, kernel.communication));
     decision.captured = true;
+    decision.capture = known.order.driver_capture(*stream);
   } else {
     launch.expected = order.clock.enqueue(facts.host_time_ns, kind->samples.expected());
   }

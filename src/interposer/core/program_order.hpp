@@ -131,11 +131,13 @@ class ProgramOrder {
   SyncPoint context_point(ContextId context);
   void finish(const SyncPoint& point);
 
-  void begin_capture(Stream& stream);
+  void begin_capture(Stream& stream, std::uint64_t of_driver);
   /// The captured collectives of the capture that this stream began stop being live. False: it began none.
   bool end_capture(const Stream& stream, GraphFacts& held);
   /// 0: not being captured.
   [[nodiscard]] std::uint32_t active_capture(const Stream& stream) const;
+  /// The driver's number of the capture that the stream is part of; 0: it is not known.
+  [[nodiscard]] std::uint64_t driver_capture(const Stream& stream) const;
   void count_captured(const Stream& stream, const GraphFacts& nodes);
   /// Whether a wait for the host was captured so far, or what may be behind one, in the capture that the stream is part of.
   [[nodiscard]] bool waits_captured(const Stream& stream) const;
@@ -180,6 +182,7 @@ class ProgramOrder {
   struct Capture {
     std::uint32_t id = 0;  ///< 0: free
     StreamId origin = 0;
+    std::uint64_t of_driver = 0;
     GraphFacts held;
   };
 

@@ -4,10 +4,10 @@
 
 namespace elbowroom::interposer {
 
-void ProgramOrder::begin_capture(Stream& stream) {
+void ProgramOrder::begin_capture(Stream& stream, std::uint64_t of_driver) {
   for (Capture& capture : captures_) {
     if (capture.id != 0) { continue; }
-    capture = Capture{++last_capture_, stream.id, {}};
+    capture = Capture{++last_capture_, stream.id, of_driver, {}};
     stream.capture = capture.id;
     stream.captured = Order{};
     stream.captured.as_of = sequence_;
@@ -42,6 +42,11 @@ void ProgramOrder::count_captured(const Stream& stream, const GraphFacts& nodes)
   capture->held.collectives += nodes.collectives;
   capture->held.computes += nodes.computes;
   capture->held.waits = capture->held.waits || nodes.waits;
+}
+
+std::uint64_t ProgramOrder::driver_capture(const Stream& stream) const {
+  const Capture* capture = find_capture(stream.capture);
+  return capture == nullptr ? 0 : capture->of_driver;
 }
 
 bool ProgramOrder::waits_captured(const Stream& stream) const {

@@ -69,6 +69,14 @@ bool Driver::is_captured(Stream stream) const {
   return calls.stream_is_capturing(stream, &status) != cu::kSuccess || status != cu::kCaptureNone;
 }
 
+std::uint64_t Driver::capture_of(Stream stream) const {
+  int status = cu::kCaptureNone;
+  std::uint64_t capture = 0;
+  const bool asked =
+      calls.stream_get_capture_info != nullptr && calls.stream_get_capture_info(stream, &status, &capture) == cu::kSuccess;
+  return asked && status == cu::kCaptureActive ? capture : 0;
+}
+
 DeviceInfo Driver::describe_device(int device) const {
   DeviceInfo info;
   info.sms = driver::device_attribute(calls, device, cu::kDeviceMultiprocessorCount);

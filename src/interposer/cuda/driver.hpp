@@ -63,6 +63,8 @@ struct Driver {
   [[nodiscard]] bool is_non_blocking(Stream stream) const;
   /// Also where the driver can be asked and does not say.
   [[nodiscard]] bool is_captured(Stream stream) const;
+  /// Which capture the stream is in, as the driver numbers them; 0: in none, or the driver does not say.
+  [[nodiscard]] std::uint64_t capture_of(Stream stream) const;
   int device(Place context) { return contexts.device(context); }
   std::uint32_t sms(Place context) { return contexts.sms(context); }
   [[nodiscard]] int devices_seen() const { return contexts.devices_seen(); }

@@ -21,6 +21,7 @@ DriverCalls DriverCalls::find() {
   find_call(calls.stream_get_flags, "cuStreamGetFlags");
   find_call(calls.stream_wait_event, "cuStreamWaitEvent");
   find_call(calls.stream_is_capturing, "cuStreamIsCapturing");
+  find_call(calls.stream_get_capture_info, "cuStreamGetCaptureInfo");  // its first form, which newer drivers have too
   find_call(calls.event_create, "cuEventCreate");
   find_call(calls.event_destroy, "cuEventDestroy_v2");
   find_call(calls.event_record, "cuEventRecord");

@@ -24,6 +24,7 @@ struct DriverCalls {
   int (*stream_get_flags)(cu::Stream, unsigned*);
   int (*stream_wait_event)(cu::Stream, cu::Event, unsigned flags);
   int (*stream_is_capturing)(cu::Stream, int* status);
+  int (*stream_get_capture_info)(cu::Stream, int* status, std::uint64_t* capture);
   int (*event_create)(cu::Event*, unsigned flags);
   int (*event_destroy)(cu::Event);
   int (*event_record)(cu::Event, cu::Stream);

@@ -218,10 +218,11 @@ Launched launch_controlled(Interposer& state, const LaunchRequest& request, Orig
 
 // A capture may begin or end by an entry point that is not hooked. An event of ours that it takes in would carry the next stream
 // that waits for it in as well, and a pad that is being tried would stay in the graph. A stream that is taken for captured would be
-// gated by what its capture holds alone. So the driver is asked before anything is changed. Where it does not say, the stream
-// counts as captured.
+// gated by what its capture holds alone. After a capture that ended so, two streams may be in one each, and a wait would bind them.
+// So the driver is asked before anything is changed. Where it does not say, the stream counts as captured, and by another capture.
 bool captured_otherwise(const Driver& driver, const Decision& decision, cu::Stream stream) {
-  return decision.captured != driver.is_captured(stream);
+  if (!decision.captured) { return driver.is_captured(stream); }
+  return decision.capture == 0 || driver.capture_of(stream) != decision.capture;
 }
 
 int carry_out(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Decision& decision,

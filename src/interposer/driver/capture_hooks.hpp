@@ -22,7 +22,10 @@ struct CaptureHooks {
     Interposer<D>* state = interposer<D>();
     if (state != nullptr) { state->core->before_capture(state->stream_id(stream, default_stream)); }
     const int result = process::call_real<Ours>(stream, arguments...);
-    if (state != nullptr && result == D::kSuccess) { state->core->on_capture_begin(state->stream_id(stream, default_stream)); }
+    if (state != nullptr && result == D::kSuccess) {
+      const std::uint64_t capture = state->driver.capture_of(explicit_stream<D>(stream, default_stream));
+      state->core->on_capture_begin(state->stream_id(stream, default_stream), capture);
+    }
     return result;
   }
 

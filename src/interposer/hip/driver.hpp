@@ -64,6 +64,8 @@ struct Driver {
   [[nodiscard]] bool is_non_blocking(Stream stream) const;
   /// Also where the runtime can be asked and does not say.
   [[nodiscard]] bool is_captured(Stream stream) const;
+  /// Nothing is gated, so that no wait of ours can bind two captures.
+  [[nodiscard]] static std::uint64_t capture_of(Stream /*stream*/) { return 0; }
   int device(Place place);
   static std::uint32_t sms(Place /*device*/) { return 0; }
   [[nodiscard]] int devices_seen() const;

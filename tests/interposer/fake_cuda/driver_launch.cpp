@@ -217,6 +217,13 @@ int cuStreamIsCapturing(cu::Stream stream, int* status) {
   *status = fake::capture_of(stream) != nullptr ? cu::kCaptureActive : cu::kCaptureNone;
   return 0;
 }
+int cuStreamGetCaptureInfo(cu::Stream stream, int* status, std::uint64_t* number) {
+  fake::reached("cuStreamGetCaptureInfo");
+  const fake::Capture* capture = fake::capture_of(stream);
+  *status = capture != nullptr ? cu::kCaptureActive : cu::kCaptureNone;
+  if (capture != nullptr) { *number = capture->number; }
+  return 0;
+}
 int cuThreadExchangeStreamCaptureMode(int* mode) {
   fake::reached("cuThreadExchangeStreamCaptureMode");
   *mode = fake::exchange_capture_mode(*mode);

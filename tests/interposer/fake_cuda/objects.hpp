@@ -30,6 +30,7 @@ struct Capture {
   Graph* graph = nullptr;
   cu::Stream origin = nullptr;
   int mode = 0;
+  std::uint64_t number = 0;
   bool invalidated = false, ended = false;
 };
 

@@ -51,6 +51,22 @@ void ends() {
   EXPECT(is_call(fake_call_count() - 1, "cuLaunchKernel") && !two.lanes.product_waits(two.lanes.compute));
 }
 
+// Two streams were in one capture when they were last heard of, and are in one each. A wait would bind the two.
+void two_at_once() {
+  const Lanes lanes;
+  const cu::Event forked = make_event();
+  EXPECT(cuStreamBeginCapture_v2(lanes.comm, cu::kCaptureModeRelaxed) == 0 && cuEventRecord(forked, lanes.comm) == 0);
+  EXPECT(cuStreamWaitEvent(lanes.compute, forked, 0) == 0);
+  lanes.collective(lanes.comm);
+  EXPECT(lanes.product_waits(lanes.compute));
+  bool broken = false;
+  EXPECT(fake::end_capture(lanes.comm, broken) != nullptr && !broken);
+  for (const cu::Stream stream : {lanes.comm, lanes.compute}) { begin_unseen(stream); }
+  lanes.collective(lanes.comm);
+  EXPECT(is_call(fake_call_count() - 1, "cuLaunchKernel") && !lanes.product_waits(lanes.compute));
+  EXPECT(fake::capture_of(lanes.comm) != fake::capture_of(lanes.compute));
+}
+
 // The other stream joins the capture, and stands behind nothing of what it held before.
 void records() {
   const Waiting two;
@@ -106,6 +122,7 @@ void external_waits() {
 constexpr Case kCases[] = {
     {"launches", launches},
     {"ends", ends},
+    {"two_at_once", two_at_once},
     {"records", records},
     {"records_behind_late", records_behind_late},
     {"external_records", external_records},
