@@ -125,6 +125,8 @@ void fake_hip_set_failure(int (*decide)(const FakeHipCall* call));
 void fake_hip_set_failing(const char* text);
 /// 0: queries of events and streams say that nothing has finished, whatever ran; 1 (the start): the truth.
 void fake_hip_set_finished(int finished);
+/// A capture of the stream begins just before the next question whether an event has passed, or for a time, as by another thread.
+void fake_hip_capture_when_asked(hip::Stream stream);
 /// As ELBOWROOM_FAKE_HIP_LAZY.
 void fake_hip_set_lazy(int lazy);
 /// So many devices from here on; 0: as many as the environment said.

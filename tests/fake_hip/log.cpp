@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "runtime.hpp"
 
@@ -26,6 +27,7 @@ struct State {
   int (*decide)(const FakeHipCall*) = nullptr;
   std::map<std::string, std::size_t, std::less<>> times;
   bool logging = true, finished = true, lazy = false;
+  fake_hip::Stream* captured_when_asked = nullptr;
 };
 
 State& state();
@@ -96,6 +98,10 @@ int enter(FakeHipCall& call, bool logged) {
   State& known = state();
   if (!known.logging) { return 0; }
   ++known.times[call.name];
+  const std::string_view name = call.name;
+  if (known.captured_when_asked != nullptr && (name == "hipEventQuery" || name == "hipEventElapsedTime")) {
+    begin_capture(*std::exchange(known.captured_when_asked, nullptr), hip::kCaptureModeRelaxed, keep(new Graph));
+  }
   call.device = current_device();
   call.result = told_to_fail(call);
   if (logged && known.calls.size() < kMostCalls) { known.calls.push_back(call); }
@@ -160,4 +166,8 @@ void fake_hip_set_failing(const char* text) {
   state().failing = parse_failing(text);
 }
 void fake_hip_set_finished(int finished) { state().finished = finished != 0; }
+void fake_hip_capture_when_asked(hip::Stream stream) {
+  const std::lock_guard hold(state().mutex);
+  state().captured_when_asked = fake_hip::object<fake_hip::Stream>(stream);
+}
 void fake_hip_set_lazy(int lazy) { state().lazy = lazy != 0; }

@@ -233,7 +233,8 @@ int hipEventElapsedTime(float* milliseconds, hip::Event begin, hip::Event end) {
     if (first == nullptr || last == nullptr || first->latest == nullptr || last->latest == nullptr) {
       return hip::kErrorInvalidHandle;
     }
-    if (!first->latest->done || !last->latest->done) { return hip::kErrorNotReady; }
+    pump();
+    if (!everything_finished() || !first->latest->done || !last->latest->done) { return hip::kErrorNotReady; }
     *milliseconds =
         static_cast<float>((static_cast<double>(last->latest->time_ns) - static_cast<double>(first->latest->time_ns)) / 1e6);
     return 0;

@@ -77,8 +77,10 @@ struct Driver {
   }
   bool make_event(Place context, Event& event) const { return cuda::make_event(calls, context, event, 0); }
   void destroy_event(Place context, Event event) const { cuda::destroy_event(calls, context, event); }
-  /// The driver knows which events were recorded in a capture.
-  static bool may_query_events_of(Stream /*stream*/) { return true; }
+  int elapsed(float& milliseconds, Event begin, Event end) const {
+    const int state = calls.event_query(end);
+    return state == cu::kSuccess ? calls.event_elapsed_time(&milliseconds, begin, end) : state;
+  }
 
   [[nodiscard]] FunctionInfo describe_function(FunctionId id) const;
   [[nodiscard]] DeviceInfo describe_device(int device) const;

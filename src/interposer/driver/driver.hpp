@@ -45,8 +45,6 @@ concept Callable =
       /// Nothing where the driver is not loaded or lacks what nothing can be done without.
       { D::find() } -> std::same_as<std::optional<typename D::Calls>>;
       { calls.event_record(event, stream) } -> std::same_as<int>;
-      { calls.event_query(event) } -> std::same_as<int>;
-      { calls.event_elapsed_time(&milliseconds, event, event) } -> std::same_as<int>;
       { calls.device_get_name(static_cast<char*>(nullptr), number, number) } -> std::same_as<int>;
       { calls.device_get_bus_id(static_cast<char*>(nullptr), number, number) } -> std::same_as<int>;
       { calls.graph_get_nodes(graph, &node, &count) } -> std::same_as<int>;
@@ -89,12 +87,13 @@ concept HasPlaces = requires(D driver, const D& constant, typename D::Place plac
 
 /// Events of our own, in a place whichever one is current, also while a stream is captured.
 template <class D>
-concept HasEvents = requires(const D& driver, typename D::Place place, typename D::Event event, typename D::Stream stream) {
+concept HasEvents = requires(const D& driver, typename D::Place place, typename D::Event event, float milliseconds) {
   { driver.can_time() } -> std::same_as<bool>;                ///< every function that an event with a time needs is there
   { driver.make_event(place, event) } -> std::same_as<bool>;  ///< with a time
   { driver.destroy_event(place, event) } -> std::same_as<void>;
-  /// Whether a question about an event of ours that was recorded there last breaks no capture, also one that began unseen.
-  { driver.may_query_events_of(stream) } -> std::same_as<bool>;
+  /// kErrorNotReady before the later one has passed. Breaks no capture in a RelaxedCapture, also one that another thread begins
+  /// now.
+  { driver.elapsed(milliseconds, event, event) } -> std::same_as<int>;
 };
 
 /// What is to be known of functions, devices and graphs.

@@ -83,10 +83,8 @@ class LaunchTimer {
   void poll_pairs(std::uint64_t now_ns);
   void poll_steps();
   std::unique_lock<OwnMutex> lock_unless_asked(Place place);
-  /// Where it must not be asked about, it is not ready.
-  int query(Event event, Stream stream) const;
-  /// The time between two events; `state` is the query's answer for the later one.
-  bool elapsed(Event begin, Event end, int state, std::uint64_t& nanoseconds) const;
+  /// The time between two events, and D::kErrorNotReady before the later one has passed. Anything else is no time.
+  int elapsed(Event begin, Event end, std::uint64_t& nanoseconds) const;
 
   const D& driver_;
   Core& core_;
@@ -232,16 +230,11 @@ void LaunchTimer<D>::poll(std::uint64_t now_ns) {
 }
 
 template <Driver D>
-int LaunchTimer<D>::query(Event event, Stream stream) const {
-  return driver_.may_query_events_of(stream) ? driver_.calls.event_query(event) : D::kErrorNotReady;
-}
-
-template <Driver D>
-bool LaunchTimer<D>::elapsed(Event begin, Event end, int state, std::uint64_t& nanoseconds) const {
+int LaunchTimer<D>::elapsed(Event begin, Event end, std::uint64_t& nanoseconds) const {
   float milliseconds = 0;
-  if (state != D::kSuccess || driver_.calls.event_elapsed_time(&milliseconds, begin, end) != D::kSuccess) { return false; }
-  nanoseconds = static_cast<std::uint64_t>(static_cast<double>(milliseconds) * 1e6);
-  return true;
+  const int state = driver_.elapsed(milliseconds, begin, end);
+  if (state == D::kSuccess) { nanoseconds = static_cast<std::uint64_t>(static_cast<double>(milliseconds) * 1e6); }
+  return state;
 }
 
 template <Driver D>
@@ -256,9 +249,8 @@ void LaunchTimer<D>::poll_pairs(std::uint64_t now_ns) {
     });
     if (pair == awaited_.kNone) { return; }
     std::uint64_t nanoseconds = 0;
-    const int state = query(asked.end, asked.stream);
+    const int state = elapsed(asked.begin, asked.end, nanoseconds);
     const bool over = state != D::kErrorNotReady;
-    const bool known = over && elapsed(asked.begin, asked.end, state, nanoseconds);
     locked([&] {
       asked_about_ = D::kNowhere;
       if (!over) { return awaited_.leave(look, pair); }
@@ -266,7 +258,7 @@ void LaunchTimer<D>::poll_pairs(std::uint64_t now_ns) {
       pairs_[pair].stage = Stage::kFree;
       pending_.fetch_sub(1, std::memory_order_relaxed);
     });
-    if (known) {
+    if (state == D::kSuccess) {
       core_.on_timing(asked.ticket, nanoseconds, now_ns);
     } else if (over) {
       core_.on_timing_lost(asked.ticket);
@@ -290,13 +282,12 @@ void LaunchTimer<D>::poll_steps() {
       return follow;
     });
     std::uint64_t nanoseconds = 0;
-    const int state = asks ? query(next.event, next.stream) : D::kSuccess;
-    const bool known = asks && state != D::kErrorNotReady && elapsed(begun.event, next.event, state, nanoseconds);
+    const int state = asks ? elapsed(begun.event, next.event, nanoseconds) : D::kSuccess;
     locked([&] { asked_about_ = D::kNowhere; });
     if (state == D::kErrorNotReady) { return; }
     std::uint64_t told = oldest;
     oldest_step_.compare_exchange_strong(told, oldest + 1, std::memory_order_relaxed);
-    if (known) {
+    if (asks && state == D::kSuccess) {
       core_.on_step_time(oldest, nanoseconds);
     } else {
       core_.on_step_lost(oldest);

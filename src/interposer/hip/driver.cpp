@@ -49,13 +49,6 @@ FunctionInfo describe_module_function(const RuntimeCalls& calls, hip::Function f
   return info;
 }
 
-// Nothing where the runtime does not say.
-std::optional<bool> says_captured(const RuntimeCalls& calls, hip::Stream stream) {
-  int status = hip::kCaptureNone;
-  if (calls.stream_is_capturing(stream, &status) != hip::kSuccess) { return std::nullopt; }
-  return status != hip::kCaptureNone;
-}
-
 int version_of(const RuntimeCalls& calls) {
   int version = 0;
   const KeepsLastError errors(calls);
@@ -114,8 +107,7 @@ bool Driver::greatest_priority(Place /*device*/, int& priority) const {
 }
 
 bool Driver::can_time() const {
-  return calls.event_create_with_flags != nullptr && calls.event_record != nullptr && calls.event_query != nullptr &&
-         calls.event_elapsed_time != nullptr;
+  return calls.event_create_with_flags != nullptr && calls.event_record != nullptr && calls.event_elapsed_time != nullptr;
 }
 
 bool Driver::make_event(Place device, Event& event) const {
@@ -142,13 +134,12 @@ bool Driver::is_non_blocking(Stream stream) const {
 bool Driver::is_captured(Stream stream) const {
   if (calls.stream_is_capturing == nullptr) { return false; }
   const KeepsLastError errors(calls);
-  return says_captured(calls, stream).value_or(true);
+  int status = hip::kCaptureNone;
+  return calls.stream_is_capturing(stream, &status) != hip::kSuccess || status != hip::kCaptureNone;
 }
 
-// To the runtime an event is of the capture that its stream is in, also where it was recorded before, and a question breaks that
-// one. Of the legacy stream it does not say, nor of one that is gone: neither is captured.
-bool Driver::may_query_events_of(Stream stream) const {
-  return calls.stream_is_capturing == nullptr || !says_captured(calls, stream).value_or(false);
+int Driver::elapsed(float& milliseconds, Event begin, Event end) const {
+  return calls.event_elapsed_time(&milliseconds, begin, end);
 }
 
 DeviceInfo Driver::describe_device(int device) const {

@@ -75,7 +75,9 @@ struct Driver {
   [[nodiscard]] bool can_time() const;
   bool make_event(Place device, Event& event) const;
   void destroy_event(Place device, Event event) const;
-  [[nodiscard]] bool may_query_events_of(Stream stream) const;
+  /// To the runtime an event is of the capture that its stream is in, also where it was recorded before. hipEventQuery breaks that
+  /// one, whatever the mode of the thread. The question for the time does not.
+  int elapsed(float& milliseconds, Event begin, Event end) const;
 
   [[nodiscard]] FunctionInfo describe_function(FunctionId id) const;
   [[nodiscard]] DeviceInfo describe_device(int device) const;

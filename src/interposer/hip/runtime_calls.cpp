@@ -26,7 +26,6 @@ RuntimeCalls RuntimeCalls::find() {
   find_call(calls.event_create_with_flags, "hipEventCreateWithFlags");
   find_call(calls.event_destroy, "hipEventDestroy");
   find_call(calls.event_record, "hipEventRecord");
-  find_call(calls.event_query, "hipEventQuery");
   find_call(calls.event_elapsed_time, "hipEventElapsedTime");
   find_call(calls.func_get_attribute, "hipFuncGetAttribute");
   find_call(calls.func_get_attributes, "hipFuncGetAttributes");

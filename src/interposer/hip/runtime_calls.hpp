@@ -30,7 +30,6 @@ struct RuntimeCalls {
   int (*event_create_with_flags)(hip::Event*, unsigned flags);
   int (*event_destroy)(hip::Event);
   int (*event_record)(hip::Event, hip::Stream);
-  int (*event_query)(hip::Event);
   int (*event_elapsed_time)(float* milliseconds, hip::Event begin, hip::Event end);
   int (*func_get_attribute)(int*, int attribute, hip::Function);
   int (*func_get_attributes)(hip::FuncAttributes*, const void* host_function);
