@@ -90,9 +90,8 @@ TEST_F(PassingProgram, EndsWithWhateverChangesWhatWasTold) {
     change(*process.core);
     EXPECT_FALSE(process.compute()) << what;
   };
-  expect_end("a graph with a collective", [](Core& core) {
-    core.after_graph(core.on_graph_launch(kCommStream, {1, 0, false, false}, passing_now), true);
-  });
+  expect_end("a graph with a collective",
+             [](Core& core) { core.after_graph(core.on_graph_launch(kCommStream, {1, 0, false, false}, passing_now), true); });
   process.synchronize(kCommStream);
   expect_end("a module", [](Core& core) { core.on_module_unload(); });
   expect_end("a stream destroyed", [](Core& core) { core.on_stream_destroy(kComputeStream); });
