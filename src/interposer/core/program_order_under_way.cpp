@@ -24,7 +24,7 @@ Serial ProgramOrder::add_collective(Stream& stream, Order& order, const Collecti
   const CalledFor on = called_for(stream);
   CollectiveFacts placed = facts;
   placed.behind_blocking = captured ? 0 : order.behind_blocking;
-  placed.perhaps_behind = captured ? order.perhaps_behind : std::max(order.perhaps_behind, behind_waits(on));
+  placed.perhaps_behind = order.perhaps_behind;
   Before before = order.collectives;
   if (leave_untaken(before, collectives_.taken())) { placed.perhaps_behind = collectives_.newest(); }
   const Serial serial = collectives_.add(placed, world_of(stream, captured), stream.info.context, before, stream.chain, now);
