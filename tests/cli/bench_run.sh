@@ -35,7 +35,7 @@ diff -q "$work/first.json" "$out" >/dev/null || fail 'the same seed gives anothe
 expect 0 "${run[@]}" --device mi300x --json "$work/result.json" --trace "$work/trace.json" --markdown "$work/table.md"
 # Nothing was measured on it: every output says so, and no interval is narrower than what is known of the model.
 says '# model: nothing was measured on mi300x'
-says 'intervals of the model: 20.0 % to either side'
+says 'intervals of the model: 20 % to either side'
 for output in "$work/trace.json" "$work/table.md"; do
   grep -qF 'nothing was measured on mi300x' "$output" || fail "$output does not say what its times rest on"
 done
