@@ -25,13 +25,18 @@ if pid == 0:
     time.sleep(0.2)  # until the width is set
     os.execv(command[0], command)
 width(fd, 40)
-begin, data, columns, lines = time.monotonic(), b"", 40, []
+ERASE = b"\r\x1b[K"
+begin, data, held, columns, lines = time.monotonic(), b"", b"", 40, []
 while True:
     try: got = os.read(fd, 65536)
     except OSError: break
     if not got: break
     now = time.monotonic() - begin
-    for text in re.split(rb"\r\x1b\[K", got):
+    # A read may end within the bytes that erase the line.
+    whole = held + got
+    begun = next((size for size in (3, 2, 1) if whole.endswith(ERASE[:size])), 0)
+    whole, held = whole[:len(whole) - begun], whole[len(whole) - begun:]
+    for text in whole.split(ERASE):
         if text: lines.append((now, columns, text.decode("utf-8", "replace")))
     data += got
     if now > narrow_after and columns == 40: columns = 24; width(fd, 24)
