@@ -376,6 +376,8 @@ class Core {
   void on_library_gemm_done(LaunchOutcome outcome);
   /// What `on_library_gemm` would say, for a question that launches nothing. Asks the driver about no stream: this one may be gone.
   SmTarget expected_sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns);
+  /// The same before a thread's first product, for a stream that is there: what all ranks have in common, 0 where each decides.
+  SmTarget common_sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns);
 
   // --- fork: the child starts with nothing known, its own report and the same rules. Other threads of the parent may hold the lock
   // meanwhile. A handler that interrupted another call of this thread may fork as well ---

@@ -155,6 +155,13 @@ SmTarget Core::expected_sm_target(StreamId stream, const Product& product, std::
   return state_->sm_target(stream, product, host_time_ns);
 }
 
+SmTarget Core::common_sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns) {
+  if (state_->rest.on()) { return {}; }
+  CoreState::Hold hold(*state_);
+  if (!state_->sets_targets() || !state_->has_several_ranks() || !state_->meet_stream(stream, hold)) { return {}; }
+  return state_->sm_target(stream, product, host_time_ns);
+}
+
 SmTarget CoreState::sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns) {
   Stream* found = known.order.find_stream(stream);
   if (found == nullptr) { return {}; }

@@ -106,6 +106,7 @@ constexpr Mark kMarks[] = {
     {"and_barrier_all_kernel", "Triton-distributed: copies and resets with a barrier of all ranks behind"},
     {"kernel_get_ag_splits_and_recv_offset", "Triton-distributed: ep_a2a.py, which gathers what experts get"},
     {"device_barrier_kernel", "Iris: _device_barrier_kernel"},
+    {"CtranAlgoDeviceState", "NCCLX: a parameter of its ctran kernels, as of ctranKernelAllReduceHierarchicalRing"},
     {"ucc_tl_cuda_nvls", "UCC: components/tl/cuda/kernels, a parameter of its collectives by multicast"},
 };
 
@@ -116,6 +117,8 @@ constexpr Mark kFused[] = {
     {"kernel_consumer_gemm_non_persistent", "Triton-distributed: allgather_gemm.py, a product that waits for what other GPUs copy"},
     {"kernel_consumer_m_parallel_scatter_group_gemm", "Triton-distributed: allgather_group_gemm.py, which does so too"},
     {"kernel_all_to_all_gemm_consumer", "Triton-distributed: all_to_all_single_gemm.py, which does so too"},
+    {"PersistentAsyncInputScheduler",
+     "PyTorch: c10d/cuda/AsyncMM.cu, a product that waits for what copies store behind its launch"},
     {"bytedance4flux", "Flux: namespace bytedance::flux, mangled"},
     {"bytedance::flux", "the same, as a profiler has it"},
     {"DistributedGemmKernelWrapper", "CUTLASS: experimental/distributed, products whose blocks wait for what other GPUs copy"},

@@ -64,10 +64,15 @@ int make(Interposer& state, CopyId copy, cublas_lt::Descriptor descriptor, const
   return may_need_target ? with_any_target(state.rules, use, status, call) : status;
 }
 
+SmTarget expected_target(Interposer& state, const Product& product) {
+  if (last_stream != 0) { return state.core->expected_sm_target(last_stream, product, now_ns()); }
+  return state.core->common_sm_target(state.stream_id(nullptr, DefaultStream::kLegacy), product, now_ns());
+}
+
 template <class Call>
 int heuristic(Interposer& state, CopyId copy, cublas_lt::Descriptor descriptor, const Product& product, const int* returned,
               Call call) {
-  DescriptorUse use(state.driver.descriptors, copy, descriptor, state.core->expected_sm_target(last_stream, product, now_ns()).sms);
+  DescriptorUse use(state.driver.descriptors, copy, descriptor, expected_target(state, product).sms);
   const int status = call();
   if (!use.targeted()) { return status; }
   if (status == 0 && *returned > 0) {

@@ -130,6 +130,21 @@ void lt_first_question() {
   EXPECT(chosen_for(descriptor).sms == kAllSms && descriptor.writes == 0);  // no product has said which stream
 }
 
+// What several ranks compute alike has one target on all of them, whatever a thread has asked for before.
+void lt_first_of_ranks() {
+  const Streams streams = streams_of_a_device();
+  EXPECT(from_plugin<int (*)(cu::Stream, std::size_t)>("plugin_all_reduce")(streams.comm, 1024) == 0);
+  const auto first_product = [&] {
+    use_device(0);
+    Descriptor descriptor;
+    const Algorithm algorithm = chosen_for(descriptor);
+    EXPECT(algorithm.sms == 108);
+    EXPECT(multiply(descriptor, &algorithm, streams.compute) == 0 && launched_for(108, 108));
+  };
+  first_product();
+  std::thread(first_product).join();
+}
+
 void lt_own_target() {
   const Streams streams = streams_with_product();
   open_window(streams);
@@ -302,6 +317,7 @@ void lt_plain_sharer() {
 
 constexpr Case kCases[] = {{"lt_target", lt_target},
                            {"lt_first_question", lt_first_question},
+                           {"lt_first_of_ranks", lt_first_of_ranks},
                            {"lt_own_target", lt_own_target},
                            {"lt_untouched", lt_untouched},
                            {"lt_several_algorithms", lt_several_algorithms},

@@ -102,6 +102,7 @@ TEST(KernelNames, RecognisesCommunicationOfEveryLibrary) {
            "_copy_and_reset_and_barrier_all_kernel",
            "reset_signal_and_barrier_all_kernel",
            "kernel_get_ag_splits_and_recv_offset_intra_node",
+           "_Z36ctranKernelAllReduceHierarchicalRingI6__halfL9commRedOp0EEvPiP20CtranAlgoDeviceStateN5ctran9allreduce10KernelArgsE",
            "_Z22allreduce_kernel_vec32I11NvlsFp32OpsEvP24ucc_tl_cuda_nvls_controlS2_jmmPvmj",
            "void stream_executor::gpu::MultiGpuBarrierKernelImpl<(stream_executor::gpu::PlatformType)0>(...)",
        }) {
@@ -109,11 +110,15 @@ TEST(KernelNames, RecognisesCommunicationOfEveryLibrary) {
   }
 }
 
+constexpr const char* kAsyncInput =
+    "_ZN7cutlass13device_kernelINS_4gemm6kernel13GemmUniversalIN4cute5tupleIJiiiiEEEvvNS1_29PersistentAsyncInputSchedulerI"
+    "NS1_38KernelTmaWarpSpecializedCooperativeEEEEEEEvNT_6ParamsE";
+
 TEST(KernelNames, WhatComputesAsWellMayNotGoFirst) {
   for (const char* name : {"_ZN9deep_gemm28sm100_fp8_fp4_mega_moe_implE", "_ZN12tensorrt_llm7kernels16GemmARUniversalE",
                            "_ZN7cutlass11distributed6kernel28DistributedGemmKernelWrapperE", "all_reduce_weights",
                            "kernel_consumer_gemm_non_persistent", "kernel_consumer_m_parallel_scatter_group_gemm",
-                           "kernel_all_to_all_gemm_consumer"}) {
+                           "kernel_all_to_all_gemm_consumer", kAsyncInput}) {
     EXPECT_FALSE(may_go_first(name)) << name;
   }
   EXPECT_TRUE(may_go_first("ncclDevKernel_AllReduce_Sum_bf16_RING_LL") && may_go_first("one_shot_all_reduce_kernel"));
@@ -122,7 +127,7 @@ TEST(KernelNames, WhatComputesAsWellMayNotGoFirst) {
 
 TEST(KernelNames, ProductsThatWaitForCopiesCommunicate) {
   for (const char* name : {"kernel_consumer_gemm_non_persistent", "kernel_consumer_m_parallel_scatter_group_gemm",
-                           "kernel_all_to_all_gemm_consumer"}) {
+                           "kernel_all_to_all_gemm_consumer", kAsyncInput}) {
     EXPECT_TRUE(is_communication(name)) << name;
   }
 }
