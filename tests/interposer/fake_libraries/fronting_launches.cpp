@@ -1,5 +1,4 @@
-#include <dlfcn.h>
-
+#include "drivers_own.hpp"
 #include "interposer/cuda/hooked_functions.hpp"
 
 // What counts a program's launches and its questions, and stands before the interposer. It finds the driver's functions in the
@@ -8,11 +7,6 @@
 namespace {
 
 int calls = 0;
-
-template <class Function>
-Function drivers(const char* name, Function) {
-  return reinterpret_cast<Function>(dlsym(dlopen("libcuda.so.1", RTLD_LAZY), name));
-}
 
 }  // namespace
 

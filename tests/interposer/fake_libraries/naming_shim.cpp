@@ -1,7 +1,6 @@
-#include <dlfcn.h>
-
 #include <cstring>
 
+#include "drivers_own.hpp"
 #include "interposer/cuda/hooked_functions.hpp"
 
 // What counts a program's launches, preloaded as the interposer is. It answers cuGetProcAddress with its own function by name,
@@ -10,11 +9,6 @@
 namespace {
 
 int launches = 0;
-
-template <class Function>
-Function drivers(const char* name, Function) {
-  return reinterpret_cast<Function>(dlsym(dlopen("libcuda.so.1", RTLD_LAZY), name));
-}
 
 }  // namespace
 

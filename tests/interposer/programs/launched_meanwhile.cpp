@@ -1,22 +1,14 @@
 #include "during.hpp"
-#include "hook_cases.hpp"
+#include "late_lanes.hpp"
 
 // A collective that one thread launches while another thread orders something on its stream. The driver may take either call
 // first. So the collective may stand behind one whose peers are late, and what the other thread records before it.
 
 namespace {
 
-/// A stream with a collective whose peers are late, and an event behind it.
-struct BesideLate {
-  Lanes lanes;
-  cu::Stream late = make_stream();
-  cu::Event event = make_event();
-
-  BesideLate() {
-    EXPECT(lanes.waits_for(lanes.comm));  // nothing is followed before the first collective
-    lanes.collective(late);
-    EXPECT(lanes.product_waits(lanes.compute) && cuEventRecord(event, late) == 0);
-  }
+/// The event is behind the late collective.
+struct BesideLate : LateLanes {
+  BesideLate() { EXPECT(cuEventRecord(event, late) == 0); }
   /// Whether a product waits for a collective that is launched now, of all that it is beside.
   [[nodiscard]] bool waits_for_next(cu::Stream stream) const {
     lanes.collective(stream);
@@ -78,11 +70,7 @@ void memory_while_launched() {
 // The graph was launched before, behind the collective whose peers are late.
 void graph_while_launched() {
   const BesideLate beside;
-  cu::Graph graph = nullptr;
-  cu::GraphExec exec = nullptr;
-  const cu::Stream stream = make_stream();
-  EXPECT(cuStreamBeginCapture_v2(stream, cu::kCaptureModeRelaxed) == 0 && launch_on(stream, beside.lanes.gemm) == 0);
-  EXPECT(cuStreamEndCapture(stream, &graph) == 0 && cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
+  const cu::GraphExec exec = graph_of([&](cu::Stream stream) { EXPECT(launch_on(stream, beside.lanes.gemm) == 0); });
   EXPECT(cuGraphLaunch(exec, beside.late) == 0);
   EXPECT(!beside.waits_beside(beside.lanes.comm, [&] { EXPECT(cuGraphLaunch(exec, beside.lanes.comm) == 0); }));
 }
@@ -106,11 +94,7 @@ void collective_while_launched() {
 template <class Call>
 void third_behind(const char* name, Call call) {
   const BesideLate beside;
-  cu::Graph graph = nullptr;
-  cu::GraphExec exec = nullptr;
-  const cu::Stream stream = make_stream();
-  EXPECT(cuStreamBeginCapture_v2(stream, cu::kCaptureModeRelaxed) == 0 && launch_on(stream, beside.lanes.gemm) == 0);
-  EXPECT(cuStreamEndCapture(stream, &graph) == 0 && cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
+  const cu::GraphExec exec = graph_of([&](cu::Stream stream) { EXPECT(launch_on(stream, beside.lanes.gemm) == 0); });
   Lanes::settle();
   bool waits = true;
   during(name, [&] {
@@ -157,12 +141,7 @@ void finished_behind_other() {
 // The same of a graph with a collective.
 void finished_while_graph() {
   const BesideLate beside;
-  cu::Graph graph = nullptr;
-  cu::GraphExec exec = nullptr;
-  const cu::Stream stream = make_stream();
-  EXPECT(cuStreamBeginCapture_v2(stream, cu::kCaptureModeRelaxed) == 0);
-  beside.lanes.collective(stream);
-  EXPECT(cuStreamEndCapture(stream, &graph) == 0 && cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
+  const cu::GraphExec exec = graph_of([&](cu::Stream stream) { beside.lanes.collective(stream); });
   Lanes::settle();
   during("cuGraphLaunch", [&] { EXPECT(cuStreamSynchronize(beside.lanes.comm) == 0); });
   EXPECT(cuGraphLaunch(exec, beside.lanes.comm) == 0 && !beside.waits_for_next(beside.lanes.comm));

@@ -1,5 +1,5 @@
 #include "during.hpp"
-#include "hook_cases.hpp"
+#include "late_lanes.hpp"
 
 // An event that is recorded anew while another thread records it too, or waits for it. One of its records stands behind a
 // collective whose peers are late. An executable graph is launched by two threads at once, once behind such a collective.
@@ -7,17 +7,7 @@
 
 namespace {
 
-/// An event, and a stream with a collective whose peers are late.
-struct BesideLate {
-  Lanes lanes;
-  cu::Stream late = make_stream();
-  cu::Event event = make_event();
-
-  BesideLate() {
-    EXPECT(lanes.waits_for(lanes.comm));  // nothing is followed before the first collective
-    lanes.collective(late);
-    EXPECT(lanes.product_waits(lanes.compute));
-  }
+struct BesideLate : LateLanes {
   int record(cu::Stream stream) const { return cuEventRecord(event, stream); }
   int launch_recording() const {
     cu::LaunchAttribute own{};
@@ -124,11 +114,7 @@ void launched_while_devices_wait() {
 template <class Call>
 void launched_meanwhile(const char* name, Call call) {
   const BesideLate beside;
-  cu::Graph graph = nullptr;
-  cu::GraphExec exec = nullptr;
-  const cu::Stream stream = make_stream();
-  EXPECT(cuStreamBeginCapture_v2(stream, cu::kCaptureModeRelaxed) == 0 && launch_on(stream, beside.lanes.gemm) == 0);
-  EXPECT(cuStreamEndCapture(stream, &graph) == 0 && cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
+  const cu::GraphExec exec = graph_of([&](cu::Stream stream) { EXPECT(launch_on(stream, beside.lanes.gemm) == 0); });
   beside.lanes.settle();
   during(name, [&] {
     beside.lanes.collective(beside.late);
