@@ -43,8 +43,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--nccl", default="NCCL_MIN_CTAS=16,NCCL_MAX_CTAS=16", help="settings of the arm nccl; '' for no such arm")
     parser.add_argument("--gpus", type=int, default=0, help="0: all")
     parser.add_argument("--steps", type=int, default=60, help="timed steps of a launch")
-    parser.add_argument("--warm-up", type=int, default=20, help="steps before them")
-    parser.add_argument("--run-warm-up", type=int, default=260, help="the same under `run`, which compares its choices meanwhile")
+    parser.add_argument("--warm-up", type=int, default=260, help="steps before them, of every arm: GPUs that worked for longer have lower clocks")
     parser.add_argument("--launches", type=int, default=max(decide.LOOKS), help="pairs of a program at most")
     parser.add_argument("--others", type=int, default=3, help="launches of the arms that are not judged")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="no launch begins after them")
@@ -58,7 +57,7 @@ def parse() -> argparse.Namespace:
 
 
 def plan_of(options: argparse.Namespace) -> launches.Plan:
-    for name in ("steps", "warm_up", "run_warm_up", "launches", "timeout", "seconds", "jobs"):
+    for name in ("steps", "warm_up", "launches", "timeout", "seconds", "jobs"):
         if getattr(options, name) < 1:
             raise session.Refused(f"--{name.replace('_', '-')}: {getattr(options, name)}, expected 1 or more")
     if options.skip < 0:
@@ -71,7 +70,6 @@ def plan_of(options: argparse.Namespace) -> launches.Plan:
         gpus=options.gpus or max(nvml.gpus_here(), 2),
         steps=options.steps,
         warm_up=options.warm_up,
-        run_warm_up=options.run_warm_up,
         timeout=options.timeout,
         skip=options.skip,
     )
@@ -87,7 +85,7 @@ def programs_of(options: argparse.Namespace) -> list[catalog.Program]:
 
 def settings_of(options: argparse.Namespace, plan: launches.Plan) -> dict[str, Any]:
     """What two calls must have in common so that their launches can be compared."""
-    common = {"gpus": plan.gpus, "steps": plan.steps, "warm_up": plan.warm_up, "run_warm_up": plan.run_warm_up, "nccl": options.nccl}
+    common = {"gpus": plan.gpus, "steps": plan.steps, "warm_up": plan.warm_up, "nccl": options.nccl}
     if not options.command:
         return common
     return common | {"commands": options.command, "step": options.step, "skip": plan.skip}

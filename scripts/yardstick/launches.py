@@ -35,7 +35,6 @@ class Plan:
     gpus: int
     steps: int
     warm_up: int
-    run_warm_up: int
     timeout: float
     skip: int = 0  # steps at the begin of a program that is not of the catalog, which takes no --warm-up
 
@@ -44,8 +43,7 @@ def program_command(program: catalog.Program, arm: catalog.Arm, plan: Plan) -> l
     """As its user would start it."""
     if program.command:
         return list(program.command)
-    warm_up = plan.warm_up if arm.elbowroom is None else plan.run_warm_up
-    common = ["--steps", str(plan.steps), "--warm-up", str(warm_up), *program.arguments, *arm.arguments]
+    common = ["--steps", str(plan.steps), "--warm-up", str(plan.warm_up), *program.arguments, *arm.arguments]
     if not program.script:
         return [plan.raw, *([] if "--mode" in common else ["--mode", "plain"]), *common]
     script = str(catalog.PROGRAMS / program.script)

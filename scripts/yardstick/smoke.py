@@ -14,7 +14,7 @@ from pathlib import Path
 import catalog
 import launches
 
-STEPS = {"steps": 5, "warm_up": 3, "run_warm_up": 5}
+STEPS = {"steps": 5, "warm_up": 5}
 # All programs as they are first, then what is ours, then the rest.
 SLACK_SECONDS = 25  # a launch that hangs is stopped so long after the time is over
 ARMS = (catalog.PLAIN, catalog.RUN, catalog.OWN, catalog.LOCAL)

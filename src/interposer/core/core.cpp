@@ -276,6 +276,12 @@ void Core::on_devices_wait() {
   if (state_->known.order.any_pending()) { state_->known.order.lose(); }
 }
 
+bool Core::may_be_waited_for() const {
+  if (state_->rest.on()) { return false; }
+  return state_->collectives_pending.load(std::memory_order_relaxed) ||
+         state_->host_dependencies.load(std::memory_order_relaxed) != 0;
+}
+
 void Core::on_stream_operation(StreamId stream) {
   if (!is_legacy_stream(stream) || state_->rest.on()) { return; }
   CoreState::Hold hold(*state_);

@@ -317,6 +317,8 @@ class Core {
   /// All that follows on several devices waits for all that was launched on them. Which streams those are is not followed. Call it
   /// as the above.
   void on_devices_wait();
+  /// Whether what was launched so far may be waited for. False: nothing of it is behind late peers or the host. Lock-free.
+  [[nodiscard]] bool may_be_waited_for() const;
   /// An operation without kernel that another stream may be ordered by. Needed for asynchronous copies, memsets and host functions
   /// on *legacy* streams alone. Elsewhere the stream's own order says it all, and the call does nothing.
   void on_stream_operation(StreamId stream);

@@ -1,5 +1,8 @@
+#include <optional>
+
 #include "interposer/cuda/hooked_functions.hpp"
 #include "interposer/cuda/interposer.hpp"
+#include "interposer/driver/host_hooks.hpp"
 #include "interposer/driver/stream_hooks.hpp"
 #include "interposer/process/symbol_routes.hpp"
 
@@ -8,8 +11,10 @@
 namespace elbowroom::interposer::cuda {
 namespace {
 
-// A copy between two contexts without a stream comes after all that their devices hold, and all that follows there comes after it.
-// Other threads may launch meanwhile.
+using HostHooks = driver::HostHooks<Driver>;
+
+// A copy between two devices on the legacy stream, or without a stream, comes after what the blocking streams of both hold. What
+// follows on those comes after it. Other threads may launch meanwhile, so the core is told before the driver and after it.
 template <auto Ours, class... Arguments>
 int devices_wait(Arguments... arguments) {
   Interposer* state = interposer();
@@ -18,6 +23,47 @@ int devices_wait(Arguments... arguments) {
   const int result = process::call_real<Ours>(arguments...);
   state->core->on_devices_wait();
   return result;
+}
+
+/// Tells of a copy that may be between two devices. The driver is asked whether it is, at most once and where that matters.
+template <class Between>
+class PerhapsBetweenDevices {
+ public:
+  PerhapsBetweenDevices(std::size_t bytes, cu::Stream stream, Between between)
+      : state_(bytes == 0 || reinterpret_cast<std::uintptr_t>(stream) > Driver::kStreamLegacy ? nullptr : interposer()),
+        between_(between) {
+    tell();
+  }
+  ~PerhapsBetweenDevices() { tell(); }
+  PerhapsBetweenDevices(const PerhapsBetweenDevices&) = delete;
+  PerhapsBetweenDevices& operator=(const PerhapsBetweenDevices&) = delete;
+
+ private:
+  void tell() {
+    if (state_ == nullptr || !state_->core->may_be_waited_for()) { return; }
+    if (!is_.has_value()) { is_ = between_(*state_); }
+    if (*is_) { state_->core->on_devices_wait(); }
+  }
+
+  Interposer* state_;
+  Between between_;
+  std::optional<bool> is_;
+};
+
+auto between_memory(cu::DevicePointer to, cu::DevicePointer from) {
+  return [=](Interposer& state) { return state.driver.are_of_two_devices(to, from); };
+}
+
+template <auto Ours>
+int copy(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream) {
+  const PerhapsBetweenDevices copy(bytes, stream, between_memory(to, from));
+  return HostHooks::sized_operation<Ours>(bytes, stream, to, from, bytes);
+}
+
+template <auto Ours>
+int copy_without_stream(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes) {
+  const PerhapsBetweenDevices copy(bytes, nullptr, between_memory(to, from));
+  return bytes == 0 ? process::call_real<Ours>(to, from, bytes) : HostHooks::legacy_operation<Ours>(to, from, bytes);
 }
 
 }  // namespace
@@ -36,6 +82,28 @@ int cuMemcpyPeer_ptds(cu::DevicePointer to, cu::Context to_context, cu::DevicePo
 }
 int cuMemcpy3DPeer(const void* copy) { return devices_wait<&cuMemcpy3DPeer>(copy); }
 int cuMemcpy3DPeer_ptds(const void* copy) { return devices_wait<&cuMemcpy3DPeer_ptds>(copy); }
+int cuMemcpyPeerAsync(cu::DevicePointer to, cu::Context to_context, cu::DevicePointer from, cu::Context from_context,
+                      std::size_t bytes, cu::Stream stream) {
+  const auto between = [=](Interposer& state) { return state.driver.are_of_two_devices(to_context, from_context); };
+  const PerhapsBetweenDevices copy(bytes, stream, between);
+  return HostHooks::sized_operation<&cuMemcpyPeerAsync>(bytes, stream, to, to_context, from, from_context, bytes);
+}
+int cuMemcpy3DPeerAsync(const void* copy, cu::Stream stream) {
+  const PerhapsBetweenDevices some(1, stream, [](Interposer& /*state*/) { return true; });
+  return HostHooks::stream_operation<&cuMemcpy3DPeerAsync>(stream, copy);
+}
+int cuMemcpyAsync(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream) {
+  return copy<&cuMemcpyAsync>(to, from, bytes, stream);
+}
+int cuMemcpyDtoDAsync_v2(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream) {
+  return copy<&cuMemcpyDtoDAsync_v2>(to, from, bytes, stream);
+}
+int cuMemcpy(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes) {
+  return copy_without_stream<&cuMemcpy>(to, from, bytes);
+}
+int cuMemcpyDtoD_v2(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes) {
+  return copy_without_stream<&cuMemcpyDtoD_v2>(to, from, bytes);
+}
 
 // Its kernels begin when all that their streams hold is over, and each stream goes on when all of them are. They may communicate.
 int cuLaunchCooperativeKernelMultiDevice(void* launches, unsigned devices, unsigned flags) {

@@ -77,6 +77,26 @@ std::uint64_t Driver::capture_of(Stream stream) const {
   return asked && status == cu::kCaptureActive ? capture : 0;
 }
 
+bool Driver::are_of_two_devices(cu::DevicePointer one, cu::DevicePointer other) const {
+  if (calls.pointer_get_attributes == nullptr) { return true; }
+  constexpr std::array<int, 2> attributes{cu::kPointerMemoryType, cu::kPointerDeviceOrdinal};
+  std::array<int, 2> devices{};
+  const std::array pointers{one, other};
+  for (std::size_t i = 0; i < pointers.size(); ++i) {
+    unsigned type = 0;
+    std::array<void*, 2> values{&type, &devices[i]};
+    const int asked = calls.pointer_get_attributes(attributes.size(), attributes.data(), values.data(), pointers[i]);
+    if (asked != cu::kSuccess) { return true; }
+    if (type != cu::kMemoryTypeDevice) { return false; }
+  }
+  return devices[0] != devices[1];
+}
+
+bool Driver::are_of_two_devices(Place one, Place other) {
+  const int device = contexts.device(one);
+  return device < 0 || device != contexts.device(other);
+}
+
 DeviceInfo Driver::describe_device(int device) const {
   DeviceInfo info;
   info.sms = driver::device_attribute(calls, device, cu::kDeviceMultiprocessorCount);

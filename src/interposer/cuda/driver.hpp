@@ -68,6 +68,9 @@ struct Driver {
   int device(Place context) { return contexts.device(context); }
   std::uint32_t sms(Place context) { return contexts.sms(context); }
   [[nodiscard]] int devices_seen() const { return contexts.devices_seen(); }
+  /// Whether both lie in devices' memory, and not in that of one. Also where the driver does not say.
+  [[nodiscard]] bool are_of_two_devices(cu::DevicePointer one, cu::DevicePointer other) const;
+  [[nodiscard]] bool are_of_two_devices(Place one, Place other);
   bool greatest_priority(Place context, int& priority) { return contexts.greatest_priority(context, priority); }
   void forget(Place context) { contexts.forget(context); }
 

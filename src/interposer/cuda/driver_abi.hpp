@@ -72,6 +72,9 @@ enum DeviceAttribute : int {
   kDeviceReservedSharedMemoryPerBlock = 111,
 };
 
+enum PointerAttribute : int { kPointerMemoryType = 2, kPointerDeviceOrdinal = 9 };
+enum MemoryType : unsigned { kMemoryTypeDevice = 2 };
+
 enum CaptureStatus : int { kCaptureNone = 0, kCaptureActive = 1, kCaptureInvalidated = 2 };
 enum CaptureMode : int { kCaptureModeGlobal = 0, kCaptureModeThreadLocal = 1, kCaptureModeRelaxed = 2 };
 

@@ -17,6 +17,7 @@ DriverCalls DriverCalls::find() {
   find_call(calls.device_get_attribute, "cuDeviceGetAttribute");
   find_call(calls.device_get_name, "cuDeviceGetName");
   find_call(calls.device_get_bus_id, "cuDeviceGetPCIBusId");
+  find_call(calls.pointer_get_attributes, "cuPointerGetAttributes");
   find_call(calls.stream_get_ctx, "cuStreamGetCtx");
   find_call(calls.stream_get_flags, "cuStreamGetFlags");
   find_call(calls.stream_wait_event, "cuStreamWaitEvent");

@@ -20,6 +20,7 @@ struct DriverCalls {
   int (*device_get_attribute)(int*, int attribute, cu::Device);
   int (*device_get_name)(char* name, int length, cu::Device);
   int (*device_get_bus_id)(char* text, int length, cu::Device);
+  int (*pointer_get_attributes)(unsigned count, const int* attributes, void** values, cu::DevicePointer);
   int (*stream_get_ctx)(cu::Stream, cu::Context*);
   int (*stream_get_flags)(cu::Stream, unsigned*);
   int (*stream_wait_event)(cu::Stream, cu::Event, unsigned flags);

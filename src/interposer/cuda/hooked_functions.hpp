@@ -105,6 +105,11 @@ int cuMemcpyPeer_ptds(cu::DevicePointer to, cu::Context to_context, cu::DevicePo
                       std::size_t bytes);
 int cuMemcpy3DPeer(const void* copy);
 int cuMemcpy3DPeer_ptds(const void* copy);
+int cuMemcpyPeerAsync(cu::DevicePointer to, cu::Context to_context, cu::DevicePointer from, cu::Context from_context,
+                      std::size_t bytes, cu::Stream stream);
+int cuMemcpy3DPeerAsync(const void* copy, cu::Stream stream);
+int cuMemcpy(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes);
+int cuMemcpyDtoD_v2(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes);
 int cuLaunchCooperativeKernelMultiDevice(void* launches, unsigned devices, unsigned flags);
 int cuEventCreateFromEGLSync(cu::Event* event, void* sync, unsigned flags);
 

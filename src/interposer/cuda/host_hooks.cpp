@@ -113,17 +113,11 @@ int cuMemcpyDtoH_v2_ptds(void* to, cu::DevicePointer from, std::size_t bytes) {
   return copy_to_host<&cuMemcpyDtoH_v2_ptds>(kPerThread, to, from, bytes);
 }
 
-int cuMemcpyAsync(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream) {
-  return HostHooks::sized_operation<&cuMemcpyAsync>(bytes, stream, to, from, bytes);
-}
 int cuMemcpyHtoDAsync_v2(cu::DevicePointer to, const void* from, std::size_t bytes, cu::Stream stream) {
   return HostHooks::sized_operation<&cuMemcpyHtoDAsync_v2>(bytes, stream, to, from, bytes);
 }
 int cuMemcpyDtoHAsync_v2(void* to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream) {
   return HostHooks::sized_operation<&cuMemcpyDtoHAsync_v2>(bytes, stream, to, from, bytes);
-}
-int cuMemcpyDtoDAsync_v2(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream) {
-  return HostHooks::sized_operation<&cuMemcpyDtoDAsync_v2>(bytes, stream, to, from, bytes);
 }
 int cuMemsetD8Async(cu::DevicePointer to, unsigned char value, std::size_t count, cu::Stream stream) {
   return HostHooks::sized_operation<&cuMemsetD8Async>(count, stream, to, value, count);

@@ -45,6 +45,11 @@ struct HostHooks {
   static int sized_operation(std::size_t size, Stream stream, Arguments... arguments) {
     return size == 0 ? process::call_real<Ours>(arguments..., stream) : stream_operation<Ours>(stream, arguments...);
   }
+  /// For functions that take no stream and use the legacy one.
+  template <auto Ours, class... Arguments>
+  static int legacy_operation(Arguments... arguments) {
+    return operating(nullptr, process::call_real<Ours>(arguments...));
+  }
   /// For functions whose first argument is the stream.
   template <auto Ours, class... Arguments>
   static int stream_operation_of_first(Stream stream, Arguments... arguments) {

@@ -98,6 +98,18 @@ FAKE_PEER_COPY(cuMemcpyPeer)
 FAKE_PEER_COPY(cuMemcpyPeer_ptds)
 int cuMemcpy3DPeer(const void* copy) { return on_stream("cuMemcpy3DPeer", nullptr, copy != nullptr); }
 int cuMemcpy3DPeer_ptds(const void* copy) { return on_stream("cuMemcpy3DPeer_ptds", nullptr, copy != nullptr); }
+int cuMemcpyPeerAsync(cu::DevicePointer to, cu::Context, cu::DevicePointer from, cu::Context, std::size_t bytes,
+                      cu::Stream stream) {
+  return on_stream("cuMemcpyPeerAsync", stream, to, from, bytes);
+}
+int cuMemcpy3DPeerAsync(const void* copy, cu::Stream stream) { return on_stream("cuMemcpy3DPeerAsync", stream, copy != nullptr); }
+int cuMemcpy(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes) {
+  return on_stream("cuMemcpy", nullptr, to, from, bytes);
+}
+int cuMemcpyDtoD_v2(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes) {
+  return on_stream("cuMemcpyDtoD_v2", nullptr, to, from, bytes);
+}
+
 int cuLaunchCooperativeKernelMultiDevice(void*, unsigned, unsigned) { return enter("cuLaunchCooperativeKernelMultiDevice"); }
 int cuEventCreateFromEGLSync(cu::Event* event, void*, unsigned flags) {
   const int injected = enter("cuEventCreateFromEGLSync");
@@ -259,6 +271,20 @@ int cuLaunchHostFunc_v2_ptsz(cu::Stream stream, void (*)(void*), void*, unsigned
 // Functions that are found by names of others alone: a later form, and one that is not where it is exported.
 #pragma GCC visibility push(default)
 extern "C" {
+// Bits 40 and up of a pointer are its device; those with bit 63 are the host's.
+int cuPointerGetAttributes(unsigned count, const int* attributes, void** values, cu::DevicePointer pointer) {
+  const bool host = (pointer >> 63U) != 0;
+  for (unsigned i = 0; i < count; ++i) {
+    if (attributes[i] == cu::kPointerMemoryType) {
+      *static_cast<unsigned*>(values[i]) = host ? 1U : unsigned{cu::kMemoryTypeDevice};
+    } else if (attributes[i] == cu::kPointerDeviceOrdinal) {
+      *static_cast<int*>(values[i]) = host ? 1 : static_cast<int>(pointer >> 40U);
+    } else {
+      return cu::kErrorInvalidHandle;
+    }
+  }
+  return cu::kSuccess;
+}
 int fake_newer_wait(cu::Stream stream, cu::DevicePointer, std::uint64_t, unsigned, unsigned added) {
   return on_stream("fake_newer_wait", stream, added);
 }

@@ -1,6 +1,6 @@
 #include <thread>
 
-#include "hook_cases.hpp"
+#include "device_copies.hpp"
 #include "interposer/core/core.hpp"
 
 // Hooks of whole contexts: what they wait for and record, and what ends them or their functions.
@@ -198,6 +198,42 @@ void devices_wait(Copy copy) {
   EXPECT(!lanes.waits_for(lanes.comm));
 }
 
+// Also within a device such a copy stands between the launches of blocking streams.
+template <class Copy>
+void copies_without_stream(Copy copy) {
+  const Lanes lanes;
+  const cu::Stream comm = make_blocking_stream();
+  const cu::Stream compute = make_blocking_stream();
+  for (const std::size_t bytes : {0, 8}) {
+    lanes.collective(comm);
+    EXPECT(copy(kHere, bytes) == 0 && lanes.product_waits(compute) == (bytes == 0));
+    Lanes::settle();
+  }
+  copies_between_devices(
+      [&](cu::DevicePointer from, std::size_t bytes, cu::Stream stream) { return stream == nullptr ? copy(from, bytes) : 0; });
+}
+
+void copies_between_contexts() {
+  cu::Context here = nullptr, there = nullptr;
+  EXPECT(cuCtxCreate_v2(&there, 0, 1) == 0 && cuCtxCreate_v2(&here, 0, 0) == 0);
+  copies_between_devices([=](cu::DevicePointer from, std::size_t bytes, cu::Stream stream) {
+    return cuMemcpyPeerAsync(kHere, here, from, from == kThere ? there : here, bytes, stream);
+  });
+}
+
+// Which devices it is of is not looked at.
+void copies_boxes() {
+  const Lanes lanes;
+  lanes.collective(lanes.comm);
+  EXPECT(cuMemcpy3DPeerAsync(nullptr, lanes.comm) == 0);
+  Lanes::settle();
+  EXPECT(lanes.waits_for(lanes.comm));
+  lanes.collective(lanes.comm);
+  EXPECT(cuMemcpy3DPeerAsync(nullptr, nullptr) == 0);
+  Lanes::settle();
+  EXPECT(!lanes.waits_for(lanes.comm));
+}
+
 // What was launched so is not followed.
 void several_devices_at_once() {
   const Lanes lanes;
@@ -218,6 +254,12 @@ constexpr Case kCases[] = {
     {"cuMemcpyPeer_ptds", [] { devices_wait([] { return cuMemcpyPeer_ptds(0, nullptr, 0, nullptr, 8); }); }},
     {"cuMemcpy3DPeer", [] { devices_wait([] { return cuMemcpy3DPeer(nullptr); }); }},
     {"cuMemcpy3DPeer_ptds", [] { devices_wait([] { return cuMemcpy3DPeer_ptds(nullptr); }); }},
+    {"cuMemcpyPeerAsync", copies_between_contexts},
+    {"cuMemcpy3DPeerAsync", copies_boxes},
+    {"cuMemcpy",
+     [] { copies_without_stream([](cu::DevicePointer from, std::size_t bytes) { return cuMemcpy(kHere, from, bytes); }); }},
+    {"cuMemcpyDtoD_v2",
+     [] { copies_without_stream([](cu::DevicePointer from, std::size_t bytes) { return cuMemcpyDtoD_v2(kHere, from, bytes); }); }},
     {"cuLaunchCooperativeKernelMultiDevice", several_devices_at_once},
     {"cuEventCreateFromEGLSync", event_of_drawing},
     {"cuCtxRecordEvent", [] { context_records_and_orders([](cu::Event event) { return cuCtxRecordEvent(nullptr, event); }); }},

@@ -1,4 +1,4 @@
-#include "hook_cases.hpp"
+#include "device_copies.hpp"
 
 // Hooks of what makes a stream wait for the host, the host for a stream, and of copies and fills on default streams.
 
@@ -169,6 +169,12 @@ void stands_between(const char* name, unsigned long long numbers, Call call) {
   {#name,                                  \
    [] { stands_between(#name, numbers, [](cu::Stream stream, std::size_t size) { return name(__VA_ARGS__, size, stream); }); }}
 
+void copies(const char* name, unsigned long long numbers, decltype(&cuMemcpyAsync) copy) {
+  stands_between(name, numbers, [=](cu::Stream stream, std::size_t size) { return copy(1, 2, size, stream); });
+  copies_between_devices(
+      [=](cu::DevicePointer from, std::size_t size, cu::Stream stream) { return copy(kHere, from, size, stream); });
+}
+
 // What allocates may get memory that another stream frees behind a collective, whose peers may be late: the driver makes it wait.
 template <class Allocate, class Free>
 void memory_reused(Allocate allocate, Free free_memory, bool of_thread) {
@@ -245,10 +251,10 @@ constexpr Case kCases[] = {
     {"cuMemFreeAsync", [] { memory_reused(&allocate, &free_memory, false); }},
     {"cuMemFreeAsync_ptsz",
      [] { memory_reused(&allocate, [](cu::Stream stream) { return cuMemFreeAsync_ptsz(8, stream); }, false); }},
-    STANDS_BETWEEN(cuMemcpyAsync, 0, 1, 2),
+    {"cuMemcpyAsync", [] { copies("cuMemcpyAsync", 0, &cuMemcpyAsync); }},
     STANDS_BETWEEN(cuMemcpyHtoDAsync_v2, digits(1, 1, 8), 1, memory),
     STANDS_BETWEEN(cuMemcpyDtoHAsync_v2, digits(1, 1, 8), memory, 1),
-    STANDS_BETWEEN(cuMemcpyDtoDAsync_v2, digits(1, 2, 8), 1, 2),
+    {"cuMemcpyDtoDAsync_v2", [] { copies("cuMemcpyDtoDAsync_v2", digits(1, 2, 8), &cuMemcpyDtoDAsync_v2); }},
     STANDS_BETWEEN(cuMemsetD8Async, 0, 1, 2),
     STANDS_BETWEEN(cuMemsetD32Async, digits(1, 2, 8), 1, 2),
 };

@@ -103,11 +103,18 @@ void recorded_while_context_waits_in_vain() {
 }
 
 // What is launched while the driver takes a copy between devices may come before it, and what follows behind it.
-void launched_while_devices_wait() {
+template <class Copy>
+void launched_while_devices_wait(const char* name, Copy copy) {
   const BesideLate beside;
   beside.lanes.settle();
-  during("cuMemcpyPeer", [&] { beside.lanes.collective(beside.late); });
-  EXPECT(cuMemcpyPeer(0, nullptr, 0, nullptr, 8) == 0 && !beside.lanes.waits_for(beside.lanes.comm));
+  during(name, [&] { beside.lanes.collective(beside.late); });
+  EXPECT(copy() == 0 && !beside.lanes.waits_for(beside.lanes.comm));
+}
+void launched_while_devices_wait() {
+  launched_while_devices_wait("cuMemcpyPeer", [] { return cuMemcpyPeer(0, nullptr, 0, nullptr, 8); });
+}
+void launched_while_copied_asynchronously() {
+  launched_while_devices_wait("cuMemcpyPeerAsync", [] { return cuMemcpyPeerAsync(0, nullptr, 0, nullptr, 8, nullptr); });
 }
 
 // The driver puts the launch that it takes last behind the other one, and may put what makes the graph ready behind it too.
@@ -202,6 +209,7 @@ constexpr Case kCases[] = {
     {"launched_while_stream_waits", launched_while_stream_waits},
     {"recorded_while_stream_waits", recorded_while_stream_waits},
     {"launched_while_memory_comes", launched_while_memory_comes},
+    {"launched_while_copied_asynchronously", launched_while_copied_asynchronously},
     {"launched_while_devices_wait", launched_while_devices_wait},
     {"feared_while_called", feared_while_called},
 };
