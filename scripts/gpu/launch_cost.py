@@ -134,6 +134,7 @@ def launch(options: argparse.Namespace, arm: str, prefix: list[str], offset: int
         if report.exists():
             total = json.loads(report.read_text())["total"]
             result |= {"overhead": total["overhead"], "launches": total["launches"]}
+            result["compared"] = [{name: rank.get(name) for name in ("state", "arm", "remembered", "choices")} for rank in total.get("ab", [])]
         if arm == "rest" and result.get("launches", {}).get("at_rest", 0) < RESTED * result.get("launches", {}).get("total", 1):
             result["left_out"] = "it compared for too long"
         return result

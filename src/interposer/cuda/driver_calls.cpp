@@ -20,6 +20,7 @@ DriverCalls DriverCalls::find() {
   find_call(calls.pointer_get_attributes, "cuPointerGetAttributes");
   find_call(calls.stream_get_ctx, "cuStreamGetCtx");
   find_call(calls.stream_get_flags, "cuStreamGetFlags");
+  find_call(calls.stream_get_priority, "cuStreamGetPriority");
   find_call(calls.stream_wait_event, "cuStreamWaitEvent");
   find_call(calls.stream_is_capturing, "cuStreamIsCapturing");
   find_call(calls.stream_get_capture_info, "cuStreamGetCaptureInfo");  // its first form, which newer drivers have too

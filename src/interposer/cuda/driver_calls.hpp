@@ -23,6 +23,7 @@ struct DriverCalls {
   int (*pointer_get_attributes)(unsigned count, const int* attributes, void** values, cu::DevicePointer);
   int (*stream_get_ctx)(cu::Stream, cu::Context*);
   int (*stream_get_flags)(cu::Stream, unsigned*);
+  int (*stream_get_priority)(cu::Stream, int*);
   int (*stream_wait_event)(cu::Stream, cu::Event, unsigned flags);
   int (*stream_is_capturing)(cu::Stream, int* status);
   int (*stream_get_capture_info)(cu::Stream, int* status, std::uint64_t* capture);

@@ -121,6 +121,7 @@ struct CaptureHooks {
     const GraphStep begun = state->core->on_graph_launch(id, facts, now, graph.newest);
     state->graphs.launched(exec, begun.newest);
     const Stream named = explicit_stream<D>(stream, default_stream);
+    if (graph.node_priorities && has_priority(state->driver, named)) { state->graphs.leave_priorities(); }
     if (begun.step != 0 && !state->driver.is_captured(named)) {
       state->timer.begin_step(D::place_of(begun.context), named, begun.step);
     }
@@ -200,7 +201,7 @@ struct CaptureHooks {
 
   // A graph that would be forgotten could not be updated later: nobody would know of its priorities.
   static bool may_have_priorities(Interposer<D>& state, const GraphFacts& facts) {
-    const bool remembered = facts.collectives > 0 && facts.computes > 0 && !state.graphs.full();
+    const bool remembered = facts.collectives > 0 && facts.computes > 0 && state.graphs.may_take_priorities();
     return remembered && state.rules.policy != Policy::observe;
   }
 };

@@ -44,9 +44,14 @@ void GraphTable::remove(const void* exec) {
   graphs_.erase(key_of(exec));
 }
 
-bool GraphTable::full() {
+void GraphTable::leave_priorities() {
   const std::lock_guard lock(mutex_);
-  return graphs_.size() >= kGraphs;
+  priorities_left_ = true;
+}
+
+bool GraphTable::may_take_priorities() {
+  const std::lock_guard lock(mutex_);
+  return graphs_.size() < kGraphs && !priorities_left_;
 }
 
 }  // namespace elbowroom::interposer::process

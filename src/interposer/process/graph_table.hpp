@@ -32,11 +32,16 @@ class GraphTable {
   void launched(const void* exec, std::uint32_t newest);
   ExecutableGraph get(const void* exec);
   void remove(const void* exec);
-  [[nodiscard]] bool full();
+  /// The program launches graphs on streams with priorities of its own. In a graph with priorities of ours its kernels lose them,
+  /// so that no further one gets any.
+  void leave_priorities();
+  /// Whether a further graph is remembered, and may have priorities of ours.
+  [[nodiscard]] bool may_take_priorities();
 
  private:
   OwnMutex mutex_;
   FixedTable<ExecutableGraph, 2 * kGraphs> graphs_;
+  bool priorities_left_ = false;
 };
 
 }  // namespace elbowroom::interposer::process

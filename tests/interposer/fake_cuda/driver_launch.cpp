@@ -164,6 +164,16 @@ FAKE_ON_STREAM(cuMemcpyAsync_ptsz, (cu::DevicePointer, cu::DevicePointer, std::s
 FAKE_ON_STREAM(cuMemsetD8Async, (cu::DevicePointer, unsigned char, std::size_t, cu::Stream stream), stream)
 FAKE_ON_STREAM(cuMemcpyDtoH_v2, (void*, cu::DevicePointer, std::size_t), nullptr)
 
+// As cuStreamGetFlags.
+int cuStreamGetPriority(cu::Stream stream, int* priority) {
+  if (fake::Capture* capture = fake::capture_of(stream)) {
+    capture->invalidated = true;
+    return fake::kCaptureUnsupported;
+  }
+  auto* known = fake::object<fake::Stream>(stream);
+  *priority = known == nullptr ? 0 : known->priority;
+  return 0;
+}
 int cuStreamQuery(cu::Stream stream) { return query("cuStreamQuery", stream, nullptr); }
 int cuStreamQuery_ptsz(cu::Stream stream) { return query("cuStreamQuery_ptsz", stream, nullptr); }
 

@@ -157,13 +157,14 @@ int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
 int cuCtxSynchronize() { return fake::enter(fake::named("cuCtxSynchronize")); }
 int cuMemFree_v2(cu::DevicePointer) { return fake::enter(fake::named("cuMemFree_v2")); }
 
-int cuStreamCreateWithPriority(cu::Stream* stream, unsigned flags, int) {
+int cuStreamCreateWithPriority(cu::Stream* stream, unsigned flags, int priority) {
   fake::reached("cuStreamCreateWithPriority");
   if (fake::current_context() == nullptr) { return 201; }
   auto* made = std::exchange(reused_stream, nullptr);
   if (made == nullptr) { made = new fake::Stream; }
   made->context = fake::current_context();
   made->flags = flags;
+  made->priority = priority;
   *stream = reinterpret_cast<cu::Stream>(made);
   return 0;
 }

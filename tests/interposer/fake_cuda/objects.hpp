@@ -39,6 +39,7 @@ struct Stream {
   Context* context = nullptr;
   unsigned flags = 0;
   Capture* capture = nullptr;
+  int priority = 0;
 };
 
 struct Event {

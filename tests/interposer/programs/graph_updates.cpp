@@ -58,7 +58,28 @@ void launched_by_kernels_with_params() {
   EXPECT(cuGraphInstantiateWithParams(&exec, graph_of(two, 24), &parameters) == 0 && !product_waits(two));
 }
 
+bool takes_priorities(cu::GraphExec& exec, cu::Graph graph) {
+  EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
+  return fake_call(fake_call_count() - 1)->flags == cu::kInstantiateUseNodePriority;
+}
+
+// With priorities of nodes the program's kernels do not get that of the stream which it launches the graph on.
+void launched_with_priority() {
+  const TwoStreams two;
+  cu::Stream urgent = nullptr;
+  cu::GraphExec exec = nullptr, child = nullptr;
+  EXPECT(cuStreamCreateWithPriority(&urgent, cu::kStreamNonBlocking, -1) == 0);
+  EXPECT(takes_priorities(exec, graph_of(two, 24)) && cuGraphLaunch(exec, two.compute) == 0);
+  EXPECT(takes_priorities(exec, graph_of(two, 24)) && takes_priorities(child, graph_of(two, 24)));
+  // Captured, it gets the priorities of that graph's nodes, and to ask the stream would break the capture.
+  cu::Graph captured = nullptr;
+  EXPECT(cuStreamBeginCapture_v2(urgent, cu::kCaptureModeRelaxed) == 0 && cuGraphLaunch(child, urgent) == 0);
+  EXPECT(cuStreamEndCapture(urgent, &captured) == 0 && takes_priorities(child, graph_of(two, 24)));
+  EXPECT(cuGraphLaunch(exec, urgent) == 0 && !takes_priorities(exec, graph_of(two, 24)));
+}
+
 constexpr Case kCases[] = {{"across_all_sms", across_all_sms},
+                           {"launched_with_priority", launched_with_priority},
                            {"launched_by_kernels", launched_by_kernels},
                            {"launched_by_kernels_with_params", launched_by_kernels_with_params}};
 
