@@ -62,6 +62,7 @@ void CoreState::forget() {
   host_dependencies.store(0, std::memory_order_relaxed);
   collectives_pending.store(false, std::memory_order_relaxed);
   collectives_taken.store(0, std::memory_order_relaxed);
+  waits_joined.store(0, std::memory_order_relaxed);
   known.order.watch(event_records);
   rest.reset();
   passing.forget_unread();
@@ -197,7 +198,7 @@ RecordPoint Core::before_event_record(EventId event) {
   const std::uint64_t records = state_->event_records.begin(event);
   const bool collectives = state_->may_gate && !state_->rest.on() && state_->collectives_pending.load(std::memory_order_relaxed);
   return {state_->host_dependencies.load(std::memory_order_acquire), records, collectives,
-          state_->collectives_taken.load(std::memory_order_acquire)};
+          state_->collectives_taken.load(std::memory_order_acquire), state_->waits_joined.load(std::memory_order_acquire)};
 }
 
 void Core::on_event_record(EventId event, StreamId stream, const RecordPoint& before, bool captured) {
@@ -240,7 +241,9 @@ void Core::on_stream_wait(StreamId stream, EventId event, std::uint64_t records)
   CoreState::Hold hold(*state_);
   if (state_->dormant() || !state_->meet_stream(stream, hold)) { return; }
   const bool known = state_->event_records.stayed(event, records);
-  if (Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.wait(*found, event, known); }
+  ProgramOrder& order = state_->known.order;
+  if (Stream* found = order.find_stream(stream)) { order.wait(*found, event, known); }
+  state_->waits_joined.store(order.waits_joined(), std::memory_order_release);
 }
 
 void Core::before_unseen_record(EventId event) {

@@ -201,8 +201,7 @@ struct SyncPoint {
   std::uint64_t doubts = 0;   ///< of contexts so far
 };
 
-/// RecordPoint::collectives_taken that leaves out none which the driver took until the record is told.
-constexpr std::uint64_t kAllTaken = ~std::uint64_t{0};
+constexpr std::uint64_t kAllTaken = ~std::uint64_t{0};  ///< RecordPoint::collectives_taken that leaves out none
 
 /// A record of an event that is about to be made.
 struct RecordPoint {
@@ -210,6 +209,7 @@ struct RecordPoint {
   std::uint64_t records = 0;            ///< of the event so far, this one with them
   bool collectives = false;             ///< some may not be over, and something may be gated on those behind them
   std::uint64_t collectives_taken = 0;  ///< how many the driver was told to have taken so far
+  std::uint64_t waits_joined = 0;       ///< how many waits for events were told so far
 };
 
 /// The SM count to set around a call of cuBLAS: 0 leaves the library as it is.

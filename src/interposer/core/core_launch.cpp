@@ -98,7 +98,7 @@ void place_collective(Launch& launch) {
   CollectiveFacts facts;
   facts.expected = launch.expected;
   facts.blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(launch.facts.grid.count(), 0xffffffffU));
-  facts.first_blocks = launch.decision.priority ? facts.blocks : 0;
+  facts.first_blocks = launch.decision.priority || launch.facts.sets_priority ? facts.blocks : 0;
   facts.cluster = launch.kernel.cluster_of(launch.facts);
   facts.sms = sms_of(launch);
   facts.shape = static_cast<std::uint32_t>(known.kinds.position(&launch.kind));

@@ -196,6 +196,7 @@ struct CoreState {
   const bool may_gate = controls(rules, trial_arms(rules) - 1).gate;  ///< in some arm: the last one has all that any has
   std::atomic<bool> collectives_pending{false};                       ///< some may not be over
   std::atomic<std::uint64_t> collectives_taken{0};                    ///< Collectives::taken()
+  std::atomic<std::uint64_t> waits_joined{0};                         ///< ProgramOrder::waits_joined()
   EventRecords event_records;
   Rest rest{platform.rest};
   Passing passing{platform.pass};

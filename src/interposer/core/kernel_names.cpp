@@ -107,6 +107,13 @@ constexpr Mark kMarks[] = {
     {"kernel_get_ag_splits_and_recv_offset", "Triton-distributed: ep_a2a.py, which gathers what experts get"},
     {"device_barrier_kernel", "Iris: _device_barrier_kernel"},
     {"CtranAlgoDeviceState", "NCCLX: a parameter of its ctran kernels, as of ctranKernelAllReduceHierarchicalRing"},
+    {"IpcGpuBarrier", "torchcomms: comms/common/algorithms, RCCL from 2.30 on: a parameter of ddaAllReduceFlatIpc and its kin"},
+    {"5comms5pipes", "torchcomms: namespace comms::pipes, mangled, as of allToAllvKernel"},
+    {"comms::pipes", "the same, as a profiler has it"},
+    {"fbgemm_gpu14reduce_scatter", "FBGEMM: experimental/gen_ai/src/comm/car.cu, mangled"},
+    {"fbgemm_gpu::reduce_scatter", "the same, as a profiler has it"},
+    {"one_shot_allreduce", "Helion: examples/distributed; Iris and aiter spell it so as well"},
+    {"two_shot_allreduce", "the same for two steps"},
     {"ucc_tl_cuda_nvls", "UCC: components/tl/cuda/kernels, a parameter of its collectives by multicast"},
 };
 
@@ -119,6 +126,9 @@ constexpr Mark kFused[] = {
     {"kernel_all_to_all_gemm_consumer", "Triton-distributed: all_to_all_single_gemm.py, which does so too"},
     {"PersistentAsyncInputScheduler",
      "PyTorch: c10d/cuda/AsyncMM.cu, a product that waits for what copies store behind its launch"},
+    {"matmul_kernel_tma_persistent_w_progress",
+     "kraken: fused/all_gather_matmul.py, a product that waits for copies of peers' shards"},
+    {"gemm_reduce_scatter_kernel", "kraken: fused/gemm_reduce_scatter_fused.py, a product and its reduce-scatter"},
     {"bytedance4flux", "Flux: namespace bytedance::flux, mangled"},
     {"bytedance::flux", "the same, as a profiler has it"},
     {"DistributedGemmKernelWrapper", "CUTLASS: experimental/distributed, products whose blocks wait for what other GPUs copy"},
@@ -130,6 +140,8 @@ constexpr Mark kFused[] = {
 constexpr Mark kHostWaits[] = {
     {"ucc_ec_cuda_executor", "UCC: components/ec/cuda, a parameter of kernels that run until the host ends them"},
     {"wait_flag_kernel", "SGLang: jit_kernel/csrc/cuda_wait_value.cuh"},
+    {"moeWaitSignalForGpuStage", "TensorRT-LLM: kernels/moeLoadBalance, which waits for the host's weights of experts"},
+    {"asyncLoadPVKb", "FlagCX: adaptor/kernels, launched by deviceAsyncLoad"},
     {"c10d4cuda6detail14kernel_barrier", "PyTorch from 2.9 on: Work.block_current_stream, c10d/cuda/StreamBlock.cu"},
 };
 

@@ -233,10 +233,11 @@ void ProgramOrder::record(EventId id, Stream& stream, const RecordPoint& before,
   }
   event->forgettings = forgettings_;
   event->capture = active_capture(stream);
-  event->order = alone ? order : Order{};
+  const bool as_told = alone && before.waits_joined == waits_joined_;
+  event->order = as_told ? order : Order{};
   event->order.host_actions = host_places_.valid(event->order.host_actions, before.host_dependencies);
   const bool sure = !leave_untaken(event->order.collectives, before.collectives_taken);
-  if (!alone || !sure) { event->order.put_perhaps_behind(collectives_.newest()); }
+  if (!as_told || !sure) { event->order.put_perhaps_behind(collectives_.newest()); }
   if (event->capture == 0) { event->order.put_perhaps_behind(behind_waits(called_for(stream))); }
 }
 
@@ -295,6 +296,7 @@ void ProgramOrder::join_event(Stream& stream, const Event& event) {
   } else if (active_capture(stream) != 0) {
     return;  // an external wait inside a capture orders nothing that is captured
   }
+  ++waits_joined_;
   Order& order = open_mark(stream);
   join(order, event.order);
   close_mark(stream, order);

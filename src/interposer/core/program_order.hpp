@@ -105,8 +105,10 @@ class ProgramOrder {
   void close_mark(const Stream& stream, const Order& order);
 
   /// Behind no host action and no collective that was told after `before`. `alone`: it is the last record of the event. Where
-  /// another one may be, the event is surely behind nothing.
+  /// another one may be, or a stream came to wait for an event since `before`, the event is surely behind nothing.
   void record(EventId event, Stream& stream, const RecordPoint& before, bool alone);
+  /// How many waits for events were told so far.
+  [[nodiscard]] std::uint64_t waits_joined() const { return waits_joined_; }
   /// `sure`: it is the record that is known here which the stream waits for. Otherwise the stream is surely behind nothing of it.
   void wait(Stream& stream, EventId event, bool sure);
   /// What the stream does next may stand behind all collectives up to this one.
@@ -234,6 +236,7 @@ class ProgramOrder {
   UnderWay<LaunchingCall> launches_;
   UnderWay<WaitingCall> waits_;
   WaitId last_wait_ = 0;
+  std::uint64_t waits_joined_ = 0;
   std::uint32_t unlisted_waits_ = 0;  ///< for which there was no room
   std::array<Capture, 16> captures_{};
   Context overflow_;

@@ -56,6 +56,41 @@ void waited_while_recorded() {
   }
 }
 
+// The stream comes to stand behind the late collective, or behind a wait for the host, while an event is recorded on it. That the
+// event has passed says nothing of either, and what waits for it is not behind them.
+template <class Order>
+void stream_waits_while_recorded(Order order) {
+  const BesideLate beside;
+  const Lanes& lanes = beside.lanes;
+  order(beside);
+  const cu::Event ordered = make_event();
+  EXPECT(cuEventRecord(ordered, beside.late) == 0);
+  during("cuEventRecord", [&] { EXPECT(cuStreamWaitEvent(lanes.comm, ordered, 0) == 0); });
+  EXPECT(beside.record(lanes.comm) == 0 && cuEventQuery(beside.event) == 0);
+  EXPECT(!lanes.waits_for(lanes.comm));
+}
+void stream_waits_for_late_while_recorded() {
+  stream_waits_while_recorded([](const BesideLate& /*beside*/) {});
+}
+void stream_waits_for_host_while_recorded() {
+  stream_waits_while_recorded([](const BesideLate& beside) {
+    Lanes::settle();
+    EXPECT(beside.lanes.waits_for(beside.lanes.comm));
+    EXPECT(cuLaunchHostFunc(beside.late, nullptr, nullptr) == 0);
+  });
+}
+void seems_behind_what_is_waited_for() {
+  const BesideLate beside;
+  const Lanes& lanes = beside.lanes;
+  const cu::Event ordered = make_event();
+  const cu::Stream side = make_stream();
+  EXPECT(lanes.product_waits(side) && cuEventRecord(ordered, beside.late) == 0);
+  during("cuEventRecord", [&] { EXPECT(cuStreamWaitEvent(lanes.comm, ordered, 0) == 0); });
+  EXPECT(beside.record(lanes.comm) == 0 && cuStreamWaitEvent(side, beside.event, 0) == 0);
+  lanes.collective(beside.late);
+  EXPECT(!lanes.product_waits(side));
+}
+
 // Nor is it known where a launch or a graph records the event meanwhile.
 void recorded_while_launched() {
   recorded_beside_late([](const BesideLate& beside) {
@@ -197,6 +232,10 @@ void feared_while_called() {
 }
 
 constexpr Case kCases[] = {
+    {"stream_waits_for_late_while_recorded", stream_waits_for_late_while_recorded},
+    {"stream_waits_for_host_while_recorded", stream_waits_for_host_while_recorded},
+    {"seems_behind_what_is_waited_for", seems_behind_what_is_waited_for},
+
     {"recorded_twice_at_once", recorded_twice_at_once},
     {"waited_while_recorded", waited_while_recorded},
     {"recorded_while_launched", recorded_while_launched},

@@ -287,6 +287,7 @@ TEST(ProgramOrder, NumbersCollectivesAnewWhenTheNumbersAreUsedUp) {
   const auto record = [&] {
     RecordPoint before;
     before.collectives_taken = order->collectives().taken();
+    before.waits_joined = order->waits_joined();
     order->record(kEvent, *stream, before, true);
   };
   launch();

@@ -8,6 +8,13 @@ namespace {
 TEST(KernelNames, RecognisesCommunicationOfEveryLibrary) {
   for (const char* name : {
            "ncclDevKernel_AllReduce_Sum_bf16_RING_LL",
+           "_ZN4meta5comms19ddaAllReduceFlatIpcIfLi8ELb0EEEvPKPT_S2_mPKS2_iNS0_13IpcGpuBarrierES6_",
+           "_ZN5comms5pipes15allToAllvKernelEPvPKviNS0_10DeviceSpanINS0_9TransportEEE",
+           "comms::pipes::allToAllvKernel(void*, void const*, int)",
+           "_ZN10fbgemm_gpu14reduce_scatterILi8ELb0EEEviiiSt5arrayIPiLm8EE",
+           "void fbgemm_gpu::reduce_scatter<8, false>(int, int, int)",
+           "_helion_one_shot_allreduce_bias_rmsnorm_kernel",
+           "two_shot_allreduce_kernel",
            "_Z40ncclDevKernel_AllReduce_Sum_f16_RING_LL24ncclDevKernelArgsStorageILm4096EE",
            "ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*, unsigned long, ncclWork*)",
            "ncclSymkDevKernel_AllReduce_Sum_LDMC_bf16",
@@ -115,10 +122,11 @@ constexpr const char* kAsyncInput =
     "NS1_38KernelTmaWarpSpecializedCooperativeEEEEEEEvNT_6ParamsE";
 
 TEST(KernelNames, WhatComputesAsWellMayNotGoFirst) {
-  for (const char* name : {"_ZN9deep_gemm28sm100_fp8_fp4_mega_moe_implE", "_ZN12tensorrt_llm7kernels16GemmARUniversalE",
-                           "_ZN7cutlass11distributed6kernel28DistributedGemmKernelWrapperE", "all_reduce_weights",
-                           "kernel_consumer_gemm_non_persistent", "kernel_consumer_m_parallel_scatter_group_gemm",
-                           "kernel_all_to_all_gemm_consumer", kAsyncInput}) {
+  for (const char* name :
+       {"_ZN9deep_gemm28sm100_fp8_fp4_mega_moe_implE", "_ZN12tensorrt_llm7kernels16GemmARUniversalE",
+        "_ZN7cutlass11distributed6kernel28DistributedGemmKernelWrapperE", "all_reduce_weights",
+        "kernel_consumer_gemm_non_persistent", "kernel_consumer_m_parallel_scatter_group_gemm", "kernel_all_to_all_gemm_consumer",
+        "_matmul_kernel_tma_persistent_w_progress", "gemm_reduce_scatter_kernel", kAsyncInput}) {
     EXPECT_FALSE(may_go_first(name)) << name;
   }
   EXPECT_TRUE(may_go_first("ncclDevKernel_AllReduce_Sum_bf16_RING_LL") && may_go_first("one_shot_all_reduce_kernel"));
@@ -126,14 +134,18 @@ TEST(KernelNames, WhatComputesAsWellMayNotGoFirst) {
 }
 
 TEST(KernelNames, ProductsThatWaitForCopiesCommunicate) {
-  for (const char* name : {"kernel_consumer_gemm_non_persistent", "kernel_consumer_m_parallel_scatter_group_gemm",
-                           "kernel_all_to_all_gemm_consumer", kAsyncInput}) {
+  for (const char* name :
+       {"kernel_consumer_gemm_non_persistent", "kernel_consumer_m_parallel_scatter_group_gemm", "kernel_all_to_all_gemm_consumer",
+        "_matmul_kernel_tma_persistent_w_progress", "gemm_reduce_scatter_kernel", kAsyncInput}) {
     EXPECT_TRUE(is_communication(name)) << name;
   }
 }
 
 TEST(KernelNames, RecognisesWhatSpinsUntilTheHostStores) {
   EXPECT_TRUE(waits_for_host("_ZN4c10d4cuda6detail14kernel_barrierEPim"));
+  EXPECT_TRUE(
+      waits_for_host("_ZN12tensorrt_llm7kernels29moeWaitSignalForGpuStageKernelEPNS0_31MoeLoadBalanceSingleLayerSignalEPi"));
+  EXPECT_TRUE(waits_for_host("_Z9asyncLoadPVKb"));
   EXPECT_TRUE(waits_for_host("_Z11wait_kernelPV28ucc_ec_cuda_executor_state_t"));
   EXPECT_TRUE(waits_for_host("_ZN63_GLOBAL__N__2f9ab_18_cuda_wait_value_cu16wait_flag_kernelEPKii"));
   for (const char* name : {static_cast<const char*>(nullptr), "", "kernel_barrier", "ncclDevKernel_SendRecv"}) {
