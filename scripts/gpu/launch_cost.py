@@ -132,9 +132,10 @@ def launch(options: argparse.Namespace, arm: str, prefix: list[str], offset: int
         if done.code:
             result["errors"] = done.errors[-2000:]
         if report.exists():
-            total = json.loads(report.read_text())["total"]
+            run = json.loads(report.read_text())
+            total, trials = run["total"], [process["ab"] for process in run["processes"] if "ab" in process]
             result |= {"overhead": total["overhead"], "launches": total["launches"]}
-            result["compared"] = [{name: rank.get(name) for name in ("state", "arm", "remembered", "choices")} for rank in total.get("ab", [])]
+            result["compared"] = [{name: trial.get(name) for name in ("state", "arm", "remembered", "choices")} for trial in trials]
         if arm == "rest" and result.get("launches", {}).get("at_rest", 0) < RESTED * result.get("launches", {}).get("total", 1):
             result["left_out"] = "it compared for too long"
         return result
