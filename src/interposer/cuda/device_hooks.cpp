@@ -50,6 +50,10 @@ class PerhapsBetweenDevices {
   std::optional<bool> is_;
 };
 
+auto between_contexts(cu::Context to, cu::Context from) {
+  return [=](Interposer& state) { return state.driver.are_of_two_devices(to, from); };
+}
+
 auto between_memory(cu::DevicePointer to, cu::DevicePointer from) {
   return [=](Interposer& state) { return state.driver.are_of_two_devices(to, from); };
 }
@@ -74,18 +78,21 @@ using namespace elbowroom::interposer::process;
 
 int cuMemcpyPeer(cu::DevicePointer to, cu::Context to_context, cu::DevicePointer from, cu::Context from_context,
                  std::size_t bytes) {
-  return devices_wait<&cuMemcpyPeer>(to, to_context, from, from_context, bytes);
+  const PerhapsBetweenDevices copy(bytes, nullptr, between_contexts(to_context, from_context));
+  return bytes == 0 ? call_real<&cuMemcpyPeer>(to, to_context, from, from_context, bytes)
+                    : HostHooks::legacy_operation<&cuMemcpyPeer>(to, to_context, from, from_context, bytes);
 }
+// On the thread's own stream such a copy is no operation of the legacy one. Whether it orders two devices was not measured.
 int cuMemcpyPeer_ptds(cu::DevicePointer to, cu::Context to_context, cu::DevicePointer from, cu::Context from_context,
                       std::size_t bytes) {
-  return devices_wait<&cuMemcpyPeer_ptds>(to, to_context, from, from_context, bytes);
+  const PerhapsBetweenDevices copy(bytes, nullptr, between_contexts(to_context, from_context));
+  return call_real<&cuMemcpyPeer_ptds>(to, to_context, from, from_context, bytes);
 }
 int cuMemcpy3DPeer(const void* copy) { return devices_wait<&cuMemcpy3DPeer>(copy); }
 int cuMemcpy3DPeer_ptds(const void* copy) { return devices_wait<&cuMemcpy3DPeer_ptds>(copy); }
 int cuMemcpyPeerAsync(cu::DevicePointer to, cu::Context to_context, cu::DevicePointer from, cu::Context from_context,
                       std::size_t bytes, cu::Stream stream) {
-  const auto between = [=](Interposer& state) { return state.driver.are_of_two_devices(to_context, from_context); };
-  const PerhapsBetweenDevices copy(bytes, stream, between);
+  const PerhapsBetweenDevices copy(bytes, stream, between_contexts(to_context, from_context));
   return HostHooks::sized_operation<&cuMemcpyPeerAsync>(bytes, stream, to, to_context, from, from_context, bytes);
 }
 int cuMemcpy3DPeerAsync(const void* copy, cu::Stream stream) {

@@ -121,7 +121,9 @@ struct CaptureHooks {
     const GraphStep begun = state->core->on_graph_launch(id, facts, now, graph.newest);
     state->graphs.launched(exec, begun.newest);
     const Stream named = explicit_stream<D>(stream, default_stream);
-    if (graph.node_priorities && has_priority(state->driver, named)) { state->graphs.leave_priorities(); }
+    if (graph.node_priorities && !state->graphs.priorities_left() && has_priority(state->driver, named)) {
+      state->graphs.leave_priorities();
+    }
     if (begun.step != 0 && !state->driver.is_captured(named)) {
       state->timer.begin_step(D::place_of(begun.context), named, begun.step);
     }

@@ -44,11 +44,6 @@ void GraphTable::remove(const void* exec) {
   graphs_.erase(key_of(exec));
 }
 
-void GraphTable::leave_priorities() {
-  const std::lock_guard lock(mutex_);
-  priorities_left_ = true;
-}
-
 bool GraphTable::may_take_priorities() {
   const std::lock_guard lock(mutex_);
   return graphs_.size() < kGraphs && !priorities_left_;

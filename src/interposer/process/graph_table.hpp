@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -34,14 +35,15 @@ class GraphTable {
   void remove(const void* exec);
   /// The program launches graphs on streams with priorities of its own. In a graph with priorities of ours its kernels lose them,
   /// so that no further one gets any.
-  void leave_priorities();
+  void leave_priorities() { priorities_left_ = true; }
+  [[nodiscard]] bool priorities_left() const { return priorities_left_; }
   /// Whether a further graph is remembered, and may have priorities of ours.
   [[nodiscard]] bool may_take_priorities();
 
  private:
   OwnMutex mutex_;
   FixedTable<ExecutableGraph, 2 * kGraphs> graphs_;
-  bool priorities_left_ = false;
+  std::atomic<bool> priorities_left_{false};
 };
 
 }  // namespace elbowroom::interposer::process

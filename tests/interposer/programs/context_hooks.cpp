@@ -213,12 +213,18 @@ void copies_without_stream(Copy copy) {
       [&](cu::DevicePointer from, std::size_t bytes, cu::Stream stream) { return stream == nullptr ? copy(from, bytes) : 0; });
 }
 
-void copies_between_contexts() {
+template <class Copy>
+void copies_between_contexts(Copy copy) {
   cu::Context here = nullptr, there = nullptr;
   EXPECT(cuCtxCreate_v2(&there, 0, 1) == 0 && cuCtxCreate_v2(&here, 0, 0) == 0);
   copies_between_devices([=](cu::DevicePointer from, std::size_t bytes, cu::Stream stream) {
-    return cuMemcpyPeerAsync(kHere, here, from, from == kThere ? there : here, bytes, stream);
+    return copy(kHere, here, from, from == kThere ? there : here, bytes, stream);
   });
+}
+
+void copies_between_contexts_without_stream(decltype(&cuMemcpyPeer) copy) {
+  copies_between_contexts([=](cu::DevicePointer to, cu::Context here, cu::DevicePointer from, cu::Context there, std::size_t bytes,
+                              cu::Stream stream) { return stream == nullptr ? copy(to, here, from, there, bytes) : 0; });
 }
 
 // Which devices it is of is not looked at.
@@ -250,11 +256,11 @@ void event_of_drawing() {
 }
 
 constexpr Case kCases[] = {
-    {"cuMemcpyPeer", [] { devices_wait([] { return cuMemcpyPeer(0, nullptr, 0, nullptr, 8); }); }},
-    {"cuMemcpyPeer_ptds", [] { devices_wait([] { return cuMemcpyPeer_ptds(0, nullptr, 0, nullptr, 8); }); }},
+    {"cuMemcpyPeer", [] { copies_between_contexts_without_stream(&cuMemcpyPeer); }},
+    {"cuMemcpyPeer_ptds", [] { copies_between_contexts_without_stream(&cuMemcpyPeer_ptds); }},
     {"cuMemcpy3DPeer", [] { devices_wait([] { return cuMemcpy3DPeer(nullptr); }); }},
     {"cuMemcpy3DPeer_ptds", [] { devices_wait([] { return cuMemcpy3DPeer_ptds(nullptr); }); }},
-    {"cuMemcpyPeerAsync", copies_between_contexts},
+    {"cuMemcpyPeerAsync", [] { copies_between_contexts(&cuMemcpyPeerAsync); }},
     {"cuMemcpy3DPeerAsync", copies_boxes},
     {"cuMemcpy",
      [] { copies_without_stream([](cu::DevicePointer from, std::size_t bytes) { return cuMemcpy(kHere, from, bytes); }); }},
