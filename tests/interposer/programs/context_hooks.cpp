@@ -204,7 +204,7 @@ void copies_without_stream(Copy copy) {
   const Lanes lanes;
   const cu::Stream comm = make_blocking_stream();
   const cu::Stream compute = make_blocking_stream();
-  for (const std::size_t bytes : {0, 8}) {
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{8}}) {
     lanes.collective(comm);
     EXPECT(copy(kHere, bytes) == 0 && lanes.product_waits(compute) == (bytes == 0));
     Lanes::settle();
