@@ -7,7 +7,7 @@ inline constexpr cu::DevicePointer kThere = (cu::DevicePointer{1} << 40U) + 8;  
 inline constexpr cu::DevicePointer kHost = cu::DevicePointer{1} << 63U;
 
 // On the legacy stream a copy between two devices waits for both, and both for it, as two H100 do (scripts/gpu/peer_copies.py). One
-// within a device, from the host, of nothing, on another stream or refused does not, and none does where nothing is under way.
+// within a device, from the host, of nothing or on another stream does not, and none does where nothing is under way.
 template <class Copy>
 void copies_between_devices(Copy copy) {
   const Lanes lanes;
