@@ -228,6 +228,14 @@ bool Collectives::any_unfinished(const Before& before) const {
   return any;
 }
 
+bool Collectives::any_more(const Before& of_others, const Before& before) const {
+  bool any = false;
+  const auto more = [&](unsigned chain, Serial over) { any = any || of_others[chain] > std::max(over, before[chain]); };
+  for_each_bit(live_, [&](unsigned chain) { more(chain, finished_[chain]); });
+  for_each_bit(doubted_, [&](unsigned chain) { more(chain, doubts_[chain].from - 1); });
+  return any;
+}
+
 bool Collectives::any_between(Serial collective, const Before& before) const {
   const Before& waited_for = before_[collective % kKept];
   bool any = false;

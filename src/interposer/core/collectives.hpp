@@ -96,6 +96,8 @@ class Collectives {
   [[nodiscard]] bool any() const { return (live_ | doubted_) != 0; }
   void join(Before& into, const Before& other) const;
   [[nodiscard]] bool any_unfinished(const Before& before) const;
+  /// Whether the others hold one that is not known to be over and that `before` does not hold.
+  [[nodiscard]] bool any_more(const Before& of_others, const Before& before) const;
   /// Of what `collective` waited for, whether there is what `before` does not hold. A forgotten one counts as well.
   [[nodiscard]] bool any_between(Serial collective, const Before& before) const;
   /// Of these others, as far as they were launched before the collective and are not of its chain, whether there is what `before`

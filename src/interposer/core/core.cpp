@@ -12,20 +12,27 @@ namespace elbowroom::interposer {
 
 Ticket pack(const TicketFields& fields) {
   const auto flag = [](bool set, unsigned at) { return static_cast<Ticket>(set) << at; };
+  const Ticket number = fields.collective ? fields.serial : fields.join;
+  const Ticket rest = fields.collective ? fields.era & kEraMask : fields.slot;
   return flag(true, 0) | flag(fields.collective, 1) | flag(fields.priority, 2) | flag(fields.gate, 3) | flag(fields.shape, 4) |
-         Ticket{fields.kind} << 5U | Ticket{fields.serial} << 19U | Ticket{fields.era & kEraMask} << 51U;
+         Ticket{fields.kind} << 5U | number << 19U | rest << 51U;
 }
 
 TicketFields unpack(Ticket ticket) {
   static_assert(kMaxKinds == std::size_t{1} << 14U, "a kind takes the fourteen bits from 5 on");
+  static_assert(kEventSlots <= std::size_t{1} << 13U, "a slot takes at most the thirteen bits from 51 on");
   const auto flag = [&](unsigned at) { return ((ticket >> at) & 1U) != 0; };
-  return {flag(1),
-          flag(2),
-          flag(3),
-          flag(4),
-          (ticket >> 5U) & (kMaxKinds - 1),
-          static_cast<Serial>(ticket >> 19U),
-          static_cast<std::uint32_t>(ticket >> 51U)};
+  TicketFields fields{flag(1), flag(2), flag(3), flag(4), (ticket >> 5U) & (kMaxKinds - 1)};
+  const auto number = static_cast<std::uint32_t>(ticket >> 19U);
+  const auto rest = static_cast<std::uint32_t>(ticket >> 51U);
+  if (fields.collective) {
+    fields.serial = number;
+    fields.era = rest;
+  } else {
+    fields.join = number;
+    fields.slot = static_cast<EventSlot>(rest);
+  }
+  return fields;
 }
 
 CoreState::CoreState(const Rules& the_rules, const Platform& the_platform) : rules(the_rules), platform(the_platform) { forget(); }
@@ -62,7 +69,8 @@ void CoreState::forget() {
   host_dependencies.store(0, std::memory_order_relaxed);
   collectives_pending.store(false, std::memory_order_relaxed);
   collectives_taken.store(0, std::memory_order_relaxed);
-  waits_joined.store(0, std::memory_order_relaxed);
+  streams_joined.store(0, std::memory_order_relaxed);
+  devices_waiting.store(0, std::memory_order_relaxed);
   known.order.watch(event_records);
   rest.reset();
   passing.forget_unread();
@@ -103,16 +111,13 @@ void Core::on_launched(Ticket ticket, LaunchOutcome outcome) {
   LaunchKind& kind = known.kinds.at(fields.kind);
   KernelRecord& kernel = known.kernels[kind.kernel];
   Collective* collective = known.collective_of(fields);
-  if (fields.gate && !fields.collective) { --known.waiting[slot_of(fields.serial)]; }
-  if (outcome == LaunchOutcome::failed) {
+  if (fields.gate && !fields.collective) { --known.waiting[fields.slot]; }
+  const bool taken = outcome != LaunchOutcome::failed;
+  if (!taken && collective != nullptr) { known.order.collectives().withdraw(fields.serial); }
+  state_->end_launch(fields, taken);
+  if (!taken) {
     kind.timing_pending = false;
-    if (collective != nullptr) { known.order.collectives().withdraw(fields.serial); }
-    if (known.is_of_era(fields)) { known.order.end_launch(fields.serial); }
     return;
-  }
-  if (known.is_of_era(fields)) {
-    known.order.end_launch(fields.serial);
-    state_->collectives_taken.store(known.order.collectives().taken(), std::memory_order_release);
   }
   if (collective != nullptr) {
     collective->launched = true;
@@ -198,7 +203,7 @@ RecordPoint Core::before_event_record(EventId event) {
   const std::uint64_t records = state_->event_records.begin(event);
   const bool collectives = state_->may_gate && !state_->rest.on() && state_->collectives_pending.load(std::memory_order_relaxed);
   return {state_->host_dependencies.load(std::memory_order_acquire), records, collectives,
-          state_->collectives_taken.load(std::memory_order_acquire), state_->waits_joined.load(std::memory_order_acquire)};
+          state_->collectives_taken.load(std::memory_order_acquire), state_->streams_joined.load(std::memory_order_acquire)};
 }
 
 void Core::on_event_record(EventId event, StreamId stream, const RecordPoint& before, bool captured) {
@@ -243,7 +248,7 @@ void Core::on_stream_wait(StreamId stream, EventId event, std::uint64_t records)
   const bool known = state_->event_records.stayed(event, records);
   ProgramOrder& order = state_->known.order;
   if (Stream* found = order.find_stream(stream)) { order.wait(*found, event, known); }
-  state_->waits_joined.store(order.waits_joined(), std::memory_order_release);
+  state_->streams_joined.store(order.streams_joined(), std::memory_order_release);
 }
 
 void Core::before_unseen_record(EventId event) {
@@ -273,10 +278,16 @@ void Core::on_context_wait(EventId event, std::uint64_t records) {
   if (held.any_collective || held.host_actions != 0 || order.may_hold_more(event)) { order.lose(); }
 }
 
-void Core::on_devices_wait() {
-  if (state_->rest.on()) { return; }
-  CoreState::Hold hold(*state_);
-  if (state_->known.order.any_pending()) { state_->known.order.lose(); }
+// Lock-free: most copies on a legacy stream are within one device.
+void Core::before_devices_wait() { state_->devices_waiting.fetch_add(1, std::memory_order_acq_rel); }
+
+// Which streams are behind which is not followed.
+void Core::after_devices_wait(bool they_wait) {
+  if (they_wait && !state_->rest.on()) {
+    CoreState::Hold hold(*state_);
+    if (state_->known.order.any_pending()) { state_->known.order.lose(); }
+  }
+  state_->devices_waiting.fetch_sub(1, std::memory_order_acq_rel);
 }
 
 bool Core::may_be_waited_for() const {

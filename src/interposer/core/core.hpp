@@ -209,7 +209,7 @@ struct RecordPoint {
   std::uint64_t records = 0;            ///< of the event so far, this one with them
   bool collectives = false;             ///< some may not be over, and something may be gated on those behind them
   std::uint64_t collectives_taken = 0;  ///< how many the driver was told to have taken so far
-  std::uint64_t waits_joined = 0;       ///< how many waits for events were told so far
+  std::uint64_t streams_joined = 0;     ///< how often it was told so far that a stream stands behind another
 };
 
 /// The SM count to set around a call of cuBLAS: 0 leaves the library as it is.
@@ -314,9 +314,9 @@ class Core {
   /// All streams of a context wait for the event, also those yet to be made. Which ones they are is not followed. `records` is as
   /// above. Call it before the driver, as another thread may go on behind it, and after it, as another may have recorded the event.
   void on_context_wait(EventId event, std::uint64_t records);
-  /// All that follows on several devices waits for all that was launched on them. Which streams those are is not followed. Call it
-  /// as the above.
-  void on_devices_wait();
+  /// Around a call that may put what follows on several devices behind all that these hold. Meanwhile nothing is gated.
+  void before_devices_wait();
+  void after_devices_wait(bool they_wait);
   /// Whether what was launched so far may be waited for. False: nothing of it is behind late peers or the host. Lock-free.
   [[nodiscard]] bool may_be_waited_for() const;
   /// An operation without kernel that another stream may be ordered by. Needed for asynchronous copies, memsets and host functions

@@ -35,7 +35,7 @@ struct Launch {
   bool captured;
   Decision& decision;
   std::uint32_t cap;  ///< blocks per SM; 0: none
-  TicketFields ticket{};
+  TicketFields ticket;
   Interval expected{};
   bool passes = false;     ///< those like it may take the short way
   bool in_window = false;  ///< there, too, where they are beside a collective
@@ -103,7 +103,8 @@ void place_collective(Launch& launch) {
   facts.sms = sms_of(launch);
   facts.shape = static_cast<std::uint32_t>(known.kinds.position(&launch.kind));
   facts.duration_known = launch.kind.samples.known();
-  launch.ticket.serial = launch.state.add_collective(launch.stream, launch.order, facts, launch.facts.host_time_ns);
+  launch.ticket.serial =
+      launch.state.add_collective(launch.stream, launch.order, facts, launch.facts.host_time_ns, launch.ticket.join);
   launch.ticket.era = known.order.era();
   launch.ticket.collective = true;
   launch.decision.is_collective = true;
@@ -161,7 +162,7 @@ Refusal refusal_of(const Launch& launch, const Collective& collective) {
        .capture_active = order.captures_active() != 0,
        .waits_captured = launch.captured && order.waits_captured(launch.stream),
        .host_action_pending = order.host_actions_pending(),
-       .order_lost = order.lost() || (state.platform.unfollowed != nullptr && state.platform.unfollowed(state.platform.self)),
+       .order_lost = state.order_lost(),
        .compares = compares(state.rules)});
 }
 
@@ -183,9 +184,8 @@ bool is_final(Refusal refusal, const Collective& collective) {
 
 // Until the driver has taken the wait, no later collective may get the event: another thread may launch hundreds meanwhile.
 void begin_waiting(Launch& launch, Serial serial) {
-  launch.decision.wait_on = slot_of(serial);
+  launch.decision.wait_on = launch.ticket.slot = slot_of(serial);
   launch.ticket.gate = true;
-  launch.ticket.serial = serial;
   ++launch.state.known.waiting[slot_of(serial)];
 }
 
@@ -321,9 +321,10 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
   kind->kernel = tracked ? kernel_index : 0;
   remember_footprint(kernel, facts);
 
-  Order& order = known.order.open(*stream);
+  TicketFields ticket;
+  Order& order = known.order.open_launch(*stream, ticket.join);
   const bool captured = &order == &stream->captured;
-  Launch launch{*this, facts, kernel, *kind, *stream, order, captured, decision, cap};
+  Launch launch{*this, facts, kernel, *kind, *stream, order, captured, decision, cap, ticket};
   if (facts.programmatic) { known.order.hold(order, facts.grid.count()); }
   if (captured) {
     ++known.totals.captured;
@@ -346,7 +347,7 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
   if (tracked && may_time(launch)) { decision.time_it = kind->timing_pending = true; }
   ++kind->launches;
   known.order.close(*stream, order);
-  if (decision.is_collective || !decision.untouched(facts.dynamic_shared)) {
+  if (decision.is_collective || launch.ticket.join != 0 || !decision.untouched(facts.dynamic_shared)) {
     launch.ticket.kind = known.kinds.position(kind);
     decision.ticket = pack(launch.ticket);
   }

@@ -36,22 +36,23 @@ GraphStep Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::u
 
 Ticket CoreState::place_graph(Stream& stream, const GraphFacts& graph, std::uint64_t key, std::uint64_t host_time_ns) {
   TicketFields ticket;
-  Order& order = known.order.open(stream);
+  Order& order = known.order.open_launch(stream, ticket.join);
+  ticket.kind = known.kinds.position(known.other_kinds());
   if (&order == &stream.captured) { known.order.count_captured(stream, graph); }
   if (graph.collectives > 0) {
     const LaunchKind* kind = known.kinds.obtain(key);
     CollectiveFacts facts;
     facts.expected = order.clock.enqueue(host_time_ns, 0);
-    facts.shape = static_cast<std::uint32_t>(known.kinds.position(kind == nullptr ? known.other_kinds() : kind));
+    facts.shape = static_cast<std::uint32_t>(kind == nullptr ? ticket.kind : known.kinds.position(kind));
     facts.blocks = kUnknownBlocks;
     facts.first_blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(graph.first_blocks, kUnknownBlocks));
     ticket.collective = true;
     ticket.kind = facts.shape;
-    ticket.serial = add_collective(stream, order, facts, host_time_ns);
+    ticket.serial = add_collective(stream, order, facts, host_time_ns, ticket.join);
     ticket.era = known.order.era();
   }
   known.order.close(stream, order);
-  return ticket.collective ? pack(ticket) : 0;
+  return ticket.collective || ticket.join != 0 ? pack(ticket) : 0;
 }
 
 // Until the driver has taken it, another thread may launch it elsewhere, and so before it.
@@ -169,8 +170,7 @@ SmTarget CoreState::sm_target(StreamId stream, const Product& product, std::uint
   // A rule may have been made for a larger device of the same name.
   const std::uint32_t sms = known.devices[static_cast<std::size_t>(found->info.device)].sms;
   if (target == 0 || (sms != 0 && target >= sms)) { return {}; }
-  Order& order = known.order.open(*found);
-  if (&order == &found->captured) { return {}; }
+  if (known.order.active_capture(*found) != 0) { return {}; }
   // Ranks that compute one product twice must get one result, and a target may let the library choose another algorithm. What is
   // beside a product, and when, each rank sees for itself, and so it does which arm is faster.
   if (has_several_ranks()) {
@@ -178,9 +178,9 @@ SmTarget CoreState::sm_target(StreamId stream, const Product& product, std::uint
     ++known.totals.refused[static_cast<std::size_t>(Refusal::own_choice)];
     return {};
   }
-  Clock clock = order.clock;
+  Order order = known.order.ahead(*found);
   // The kernel that the library will choose is not known yet, and neither is its duration.
-  const Span from_then{clock.enqueue(host_time_ns, 0).start};
+  const Span from_then{order.clock.enqueue(host_time_ns, 0).start};
   return {known.order.beside(*found, order, from_then).any() ? target : 0};
 }
 

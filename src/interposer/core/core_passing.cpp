@@ -95,7 +95,7 @@ class CoreState::Followed {
     id_ = id;
     stream_ = state_.rest.on() ? nullptr : state_.known.order.find_stream(id);
     if (stream_ == nullptr || state_.known.order.active_capture(*stream_) != 0) { return; }
-    order_ = &state_.known.order.open(*stream_);
+    order_ = &state_.known.order.open_passed(*stream_);
     unordered_ = state_.known.order.beside(*stream_, *order_, {}).any_unordered();
   }
   void meet_collectives(const PassedKind& what, const Interval& expected) {

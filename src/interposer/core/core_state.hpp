@@ -103,8 +103,12 @@ struct TicketFields {
   bool collective = false;
   bool priority = false, gate = false, shape = false;
   std::size_t kind = 0;
-  Serial serial = 0;      ///< of a collective, or of the one whose begin the launch waits for
+  // of a collective
+  Serial serial = 0;
   std::uint32_t era = 0;  ///< of its serial, as much of it as a ticket holds
+  // of another launch
+  JoinId join = 0;     ///< ProgramOrder::open_launch
+  EventSlot slot = 0;  ///< of the event that it waits for, if it is gated
 };
 constexpr std::uint32_t kEraMask = (1U << 13U) - 1;
 Ticket pack(const TicketFields& fields);
@@ -145,6 +149,7 @@ struct Knowledge {
   std::uint64_t step = 0;                             ///< number of the last one that began
   AbTrial::State compared = AbTrial::State::waiting;  ///< of the controls, here or by whom this process follows
   bool disturbed = false;                             ///< no rest until the next comparison begins or ends
+  std::uint64_t published = 0;                        ///< ProgramOrder::published() when a round of the short way last ended by it
   unsigned announced = 0;                             ///< threads about to tell what no rest may sleep through
   std::array<std::uint16_t, kMaxKernels> report_order{};
 
@@ -196,7 +201,8 @@ struct CoreState {
   const bool may_gate = controls(rules, trial_arms(rules) - 1).gate;  ///< in some arm: the last one has all that any has
   std::atomic<bool> collectives_pending{false};                       ///< some may not be over
   std::atomic<std::uint64_t> collectives_taken{0};                    ///< Collectives::taken()
-  std::atomic<std::uint64_t> waits_joined{0};                         ///< ProgramOrder::waits_joined()
+  std::atomic<std::uint64_t> streams_joined{0};                       ///< ProgramOrder::streams_joined()
+  std::atomic<std::uint32_t> devices_waiting{0};                      ///< calls under way that may make several devices wait
   EventRecords event_records;
   Rest rest{platform.rest};
   Passing passing{platform.pass};
@@ -207,6 +213,11 @@ struct CoreState {
   void forget_functions();
   [[nodiscard]] bool has_several_ranks() const {
     return known.several_ranks || (platform.ranks.several != nullptr && platform.ranks.several());
+  }
+  /// What stands where is not known in full: a table overflowed, an order is not followed, or it is about to come.
+  [[nodiscard]] bool order_lost() const {
+    return known.order.lost() || devices_waiting.load(std::memory_order_acquire) != 0 ||
+           (platform.unfollowed != nullptr && platform.unfollowed(platform.self));
   }
   /// Whether products get targets now: where several ranks share them, before the first collective as well.
   [[nodiscard]] bool sets_targets() const { return known.active.sm_target && (!dormant() || has_several_ranks()); }
@@ -240,14 +251,21 @@ struct CoreState {
     known.collectives_seen = true;
   }
   /// Makes the opened operation a collective.
-  Serial add_collective(Stream& stream, Order& order, const CollectiveFacts& facts, std::uint64_t now) {
-    const Serial serial = known.order.add_collective(stream, order, facts, now);
+  Serial add_collective(Stream& stream, Order& order, const CollectiveFacts& facts, std::uint64_t now, JoinId join = 0) {
+    const Serial serial = known.order.add_collective(stream, order, facts, now, join);
     passing.close();
     collectives_pending.store(true, std::memory_order_relaxed);
     collectives_taken.store(known.order.collectives().taken(), std::memory_order_release);
     return serial;
   }
-  /// Makes a graph the stream's next operation; the ticket is of its collectives, 0 where it has none.
+  /// The driver has the launch, or refused it.
+  void end_launch(const TicketFields& fields, bool taken) {
+    if (known.is_of_era(fields)) { known.order.end_launch(fields.serial, taken); }
+    if (!fields.collective) { known.order.end_join(fields.join, taken); }
+    collectives_taken.store(known.order.collectives().taken(), std::memory_order_release);
+    streams_joined.store(known.order.streams_joined(), std::memory_order_release);
+  }
+  /// Makes a graph the stream's next operation; the ticket is 0 where nothing need be told of its launch.
   Ticket place_graph(Stream& stream, const GraphFacts& graph, std::uint64_t key, std::uint64_t host_time_ns);
   /// Before the first launch of its kind: with what an earlier run learned of it.
   void begin_kind(LaunchKind& kind, std::uint64_t key);
@@ -278,6 +296,12 @@ struct CoreState {
   /// What threads have launched by the short way takes its place in the program's order.
   void catch_up() {
     if (passing.any_unread()) { read_passed(); }
+  }
+  /// Blocking streams may stand behind more than when the round began.
+  void end_passing_of_published() {
+    if (known.published == known.order.published()) { return; }
+    known.published = known.order.published();
+    passing.close();
   }
   /// Adds what is known of launches by the short way to their kernels and kinds; nothing but the report needs that sooner.
   void count_all_passed();
@@ -314,14 +338,20 @@ struct CoreState {
 
 class CoreState::Hold {
  public:
-  explicit Hold(CoreState& state) : lock_(state.mutex) { begin(state); }
+  explicit Hold(CoreState& state) : state_(state), lock_(state.mutex) { begin(state); }
   /// For whoever may be called by a handler that interrupted the holder: what is read without the lock may be half written.
-  Hold(CoreState& state, std::defer_lock_t) : lock_(state.mutex, std::defer_lock) {
+  Hold(CoreState& state, std::defer_lock_t) : state_(state), lock_(state.mutex, std::defer_lock) {
     if (state.mutex.lock_if_possible()) {
       lock_ = std::unique_lock(state.mutex, std::adopt_lock);
       begin(state);
     }
   }
+  ~Hold() {
+    if (held()) { state_.end_passing_of_published(); }
+  }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+
   void release() { lock_.unlock(); }
   void take() { lock_.lock(); }
   [[nodiscard]] bool held() const { return lock_.owns_lock(); }
@@ -332,6 +362,7 @@ class CoreState::Hold {
     state.catch_up();
   }
 
+  CoreState& state_;
   std::unique_lock<OwnMutex> lock_;
 };
 

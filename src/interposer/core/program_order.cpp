@@ -45,6 +45,7 @@ void ProgramOrder::renumber() {
   collectives_.begin_anew();
   waits_.for_each([](WaitingCall& wait) { wait.up_to = 0; });
   launches_.clear();
+  joins_.clear();
   ++era_;
 }
 
@@ -133,35 +134,32 @@ ProgramOrder::Context& ProgramOrder::context_of(const Stream& stream) {
 }
 
 Order& ProgramOrder::open(Stream& stream) {
+  Order& order = open_alone(stream);
+  if (&order == &stream.order && stream.info.blocking) { join_published(order, stream); }
+  return order;
+}
+
+Order& ProgramOrder::open_alone(Stream& stream) {
   if (active_capture(stream) != 0) {
     refresh(stream.captured);
     return stream.captured;
   }
-  Order& order = stream.order;
-  refresh(order);
-  if (stream.info.blocking) {
-    const Context& context = context_of(stream);
-    join_published(order, is_legacy_stream(stream.id) ? context.blocking : context.legacy);
-    put_behind_blocking(order, stream, context);
-  }
-  return order;
+  refresh(stream.order);
+  if (stream.info.blocking) { put_behind_blocking(stream.order, stream, context_of(stream)); }
+  return stream.order;
 }
 
 void ProgramOrder::close(const Stream& stream, const Order& order) {
   if (&order == &stream.captured || !stream.info.blocking) { return; }
   Context& context = context_of(stream);
   Order& published = is_legacy_stream(stream.id) ? context.legacy : context.blocking;
+  note_published(stream, order);
   refresh(published);
   join(published, order);
   join(context.held, order);
 }
 
-Order& ProgramOrder::open_mark(Stream& stream) {
-  if (is_legacy_stream(stream.id) || active_capture(stream) != 0) { return open(stream); }
-  refresh(stream.order);
-  if (stream.info.blocking) { put_behind_blocking(stream.order, stream, context_of(stream)); }
-  return stream.order;
-}
+Order& ProgramOrder::open_mark(Stream& stream) { return is_legacy_stream(stream.id) ? open(stream) : open_alone(stream); }
 
 void ProgramOrder::close_mark(const Stream& stream, const Order& order) {
   if (is_legacy_stream(stream.id)) { return close(stream, order); }
@@ -203,7 +201,7 @@ SyncPoint ProgramOrder::add_host_action(Stream& stream) {
     find_capture(stream.capture)->held.waits = true;
     return over;
   }
-  Order& order = open(stream);
+  Order& order = open_alone(stream);
   ++sequence_;
   // One place per stream: the younger action is finished only when the older is.
   const bool again = stream.host_place != PlaceSet::kNone && ((order.host_actions >> stream.host_place) & 1U) != 0;
@@ -233,7 +231,7 @@ void ProgramOrder::record(EventId id, Stream& stream, const RecordPoint& before,
   }
   event->forgettings = forgettings_;
   event->capture = active_capture(stream);
-  const bool as_told = alone && before.waits_joined == waits_joined_;
+  const bool as_told = alone && before.streams_joined == streams_joined_ && !is_joining(stream);
   event->order = as_told ? order : Order{};
   event->order.host_actions = host_places_.valid(event->order.host_actions, before.host_dependencies);
   const bool sure = !leave_untaken(event->order.collectives, before.collectives_taken);
@@ -296,9 +294,10 @@ void ProgramOrder::join_event(Stream& stream, const Event& event) {
   } else if (active_capture(stream) != 0) {
     return;  // an external wait inside a capture orders nothing that is captured
   }
-  ++waits_joined_;
+  ++streams_joined_;
   Order& order = open_mark(stream);
   join(order, event.order);
+  if (stream.info.blocking && &order == &stream.order) { note_published(stream, order); }  // by its next launch, if not by this
   close_mark(stream, order);
 }
 
@@ -320,13 +319,16 @@ SyncPoint ProgramOrder::point_of(EventId id) {
   return point_of(event->order);
 }
 
+// A legacy default stream is asked about all blocking ones, so what it is behind by a launch under way is asked about as well.
 SyncPoint ProgramOrder::point_of(Stream& stream) {
-  SyncPoint point;
-  if (is_legacy_stream(stream.id) && active_capture(stream) == 0) {
-    point = point_of(open(stream));  // a question is no operation: other streams do not wait for it
-  } else {
-    point = point_of(stream.order);
+  const bool stands_for_all = is_legacy_stream(stream.id) && active_capture(stream) == 0;
+  Order held = stands_for_all ? ahead(stream) : stream.order;
+  if (!stands_for_all) {
+    joins_.for_each([&](const JoiningLaunch& launch) {
+      if (launch.stream == stream.id) { leave_joined(held, launch); }
+    });
   }
+  SyncPoint point = point_of(held);
   point.stream = stream.id;
   return point;
 }

@@ -80,6 +80,15 @@ class ProgramOrder {
   /// Opens the next operation of the stream: what precedes it, implicit synchronisation with the legacy default stream included.
   /// The caller may advance the clock of what it gets, then calls `close`.
   Order& open(Stream& stream);
+  /// The same for a launch that the driver has yet to take. `join` is not 0 where that puts the stream behind more than it holds.
+  /// The launch is then under way until end_launch or end_join. Until then, nothing says to other threads what it is behind.
+  Order& open_launch(Stream& stream, JoinId& join);
+  void end_join(JoinId join, bool taken);
+  /// What would precede the next operation of a stream that is not captured. A question is no operation: nothing changes by it.
+  [[nodiscard]] Order ahead(const Stream& stream);
+  /// The same for one that was written down and that the driver may not have yet. Nothing new is before it: `published` says when
+  /// a launch must not be written down.
+  Order& open_passed(Stream& stream);
   /// Live collectives that can run beside an operation with this order on this stream, and are expected to.
   [[nodiscard]] Beside beside(const Stream& stream, const Order& order, const Span& span) const;
   /// Of these, those whose begin the stream may still be asked to wait for.
@@ -91,24 +100,27 @@ class ProgramOrder {
     return collectives_.first_blocks_beside(world_of(stream, &order == &stream.captured), order.collectives);
   }
   /// Makes the opened operation a collective. Unless its facts say that the driver took it, it is under way until end_launch.
-  Serial add_collective(Stream& stream, Order& order, const CollectiveFacts& facts, std::uint64_t now);
+  Serial add_collective(Stream& stream, Order& order, const CollectiveFacts& facts, std::uint64_t now, JoinId join = 0);
   /// The driver took the collective, or it was withdrawn. Until then what other threads order on its stream is before it or after
   /// it.
-  void end_launch(Serial serial);
+  void end_launch(Serial serial, bool taken);
   /// The point is that the action is over; empty where it took the place of an older one of the stream, or is captured.
   SyncPoint add_host_action(Stream& stream);
   [[nodiscard]] std::uint64_t host_actions_told() const { return sequence_; }
   void close(const Stream& stream, const Order& order);
+  /// How often blocking streams, or the legacy default one, got more to stand behind by each other. Their next launches need the
+  /// long way: only there it is seen when the driver has them.
+  [[nodiscard]] std::uint64_t published() const { return published_; }
   /// The same for a record or a wait. On the legacy stream it is an operation. On others it waits for what they hold alone, and the
   /// legacy stream does not wait for it.
   Order& open_mark(Stream& stream);
   void close_mark(const Stream& stream, const Order& order);
 
   /// Behind no host action and no collective that was told after `before`. `alone`: it is the last record of the event. Where
-  /// another one may be, or a stream came to wait for an event since `before`, the event is surely behind nothing.
+  /// another one may be, or a stream came to stand behind another since `before`, the event is surely behind nothing.
   void record(EventId event, Stream& stream, const RecordPoint& before, bool alone);
-  /// How many waits for events were told so far.
-  [[nodiscard]] std::uint64_t waits_joined() const { return waits_joined_; }
+  /// How often it was told so far that a stream stands behind another: by a wait for an event, or by a launch that joins.
+  [[nodiscard]] std::uint64_t streams_joined() const { return streams_joined_; }
   /// `sure`: it is the record that is known here which the stream waits for. Otherwise the stream is surely behind nothing of it.
   void wait(Stream& stream, EventId event, bool sure);
   /// What the stream does next may stand behind all collectives up to this one.
@@ -180,6 +192,8 @@ class ProgramOrder {
     Order held;                 ///< by any of them, records and waits included: no more is before what they do next
     std::uint64_t doubted = 0;  ///< which doubt was the last one; 0: none
     Order destroyed;            ///< of all streams that are no more: a host synchronisation of the context waits for them as well
+    bool has_legacy = false;    ///< its legacy default stream had an operation
+    bool has_blocking = false;  ///< a blocking one had
   };
   struct Capture {
     std::uint32_t id = 0;  ///< 0: free
@@ -210,8 +224,20 @@ class ProgramOrder {
   void overtake(const CalledFor& on, Serial up_to);
   /// Of what it says is before, leaves what the driver had surely taken at the telling. False: that was all.
   bool leave_untaken(Before& before, std::uint64_t telling);
-  /// What blocking streams and the legacy one have before each other. A thread that is about to launch a collective may be late.
-  void join_published(Order& into, const Order& published);
+  /// Something not known to be over that `order` does not hold.
+  [[nodiscard]] bool holds_more(const Order& published, const Order& order) const;
+  /// What the stream holds becomes what others stand behind.
+  void note_published(const Stream& stream, const Order& order);
+  /// What the legacy default stream holds for a blocking one, and these for it.
+  [[nodiscard]] Order& published_to(const Stream& stream);
+  /// Opens what waits for what its stream holds alone. It can be told before the driver has it.
+  Order& open_alone(Stream& stream);
+  /// What blocking streams and the legacy one have before each other. A thread that is about to launch may be late.
+  void join_published(Order& into, const Stream& stream);
+  /// By a launch of that stream that is under way.
+  [[nodiscard]] bool is_joining(const Stream& stream);
+  /// Leaves what the stream held before the launch. What it has got since by others goes too.
+  void leave_joined(Order& order, const JoiningLaunch& launch) const;
   Capture* find_capture(std::uint32_t id);
   [[nodiscard]] const Capture* find_capture(std::uint32_t id) const;
   SyncPoint point_of(const Order& order);
@@ -235,8 +261,11 @@ class ProgramOrder {
   const EventRecords* event_records_ = nullptr;
   UnderWay<LaunchingCall> launches_;
   UnderWay<WaitingCall> waits_;
+  UnderWay<JoiningLaunch> joins_;
   WaitId last_wait_ = 0;
-  std::uint64_t waits_joined_ = 0;
+  JoinId last_join_ = 0;
+  std::uint64_t streams_joined_ = 0;
+  std::uint64_t published_ = 0;
   std::uint32_t unlisted_waits_ = 0;  ///< for which there was no room
   std::array<Capture, 16> captures_{};
   Context overflow_;

@@ -13,12 +13,13 @@ CalledFor ProgramOrder::called_for(const Stream& stream) {
 
 void ProgramOrder::forget_calls() {
   launches_.clear();
+  joins_.clear();
   waits_.clear();
   unlisted_waits_ = 0;
 }
 
 // A collective that another thread is about to launch is not before this one, nor may it be in one chain with it.
-Serial ProgramOrder::add_collective(Stream& stream, Order& order, const CollectiveFacts& facts, std::uint64_t now) {
+Serial ProgramOrder::add_collective(Stream& stream, Order& order, const CollectiveFacts& facts, std::uint64_t now, JoinId join) {
   if (collectives_.exhausted()) { renumber(); }
   const bool captured = &order == &stream.captured;
   const CalledFor on = called_for(stream);
@@ -30,12 +31,13 @@ Serial ProgramOrder::add_collective(Stream& stream, Order& order, const Collecti
   const Serial serial = collectives_.add(placed, world_of(stream, captured), stream.info.context, before, stream.chain, now);
   collectives_.join(order.collectives, before);
   overtake(on, serial);
-  if (!facts.launched && !launches_.begin({serial, on})) { lost_ = true; }
+  if (!facts.launched && !launches_.begin({serial, on, join})) { lost_ = true; }
   return serial;
 }
 
-void ProgramOrder::end_launch(Serial serial) {
+void ProgramOrder::end_launch(Serial serial, bool taken) {
   const std::optional<LaunchingCall> launched = launches_.end(serial);
+  if (launched) { end_join(launched->join, taken); }
   Collective* collective = collectives_.find(serial);
   if (collective == nullptr) { return; }
   collectives_.take(*collective);
@@ -51,13 +53,6 @@ void ProgramOrder::overtake(const CalledFor& on, Serial up_to) {
 
 bool ProgramOrder::leave_untaken(Before& before, std::uint64_t telling) {
   return (launches_.any() || collectives_.taken() != telling) && collectives_.leave_untaken(before, telling);
-}
-
-void ProgramOrder::join_published(Order& into, const Order& published) {
-  if (!launches_.any()) { return join(into, published); }
-  Order taken = published;
-  static_cast<void>(leave_untaken(taken.collectives, collectives_.taken()));
-  join(into, taken);
 }
 
 WaitId ProgramOrder::begin_wait(const Stream& stream, EventId event, std::uint64_t records, Serial up_to) {

@@ -10,6 +10,9 @@
 
 namespace elbowroom::interposer {
 
+/// A launch that may put its stream behind what others hold; 0: none that does.
+using JoinId = std::uint32_t;
+
 /// Which streams may come to stand behind one another by a call for one of them.
 struct CalledFor {
   StreamId stream = 0;
@@ -33,6 +36,19 @@ struct WaitingCall {
 struct LaunchingCall {
   Serial id = 0;
   CalledFor on;
+  JoinId join = 0;
+};
+
+/// A launch that may put its stream behind what other streams hold, by the legacy default one. The driver may not have taken it
+/// yet.
+struct JoiningLaunch {
+  JoinId id = 0;
+  StreamId stream = 0;
+  ContextId context = 0;  ///< its key
+  // what the stream held before the launch
+  std::uint64_t host_actions = 0;
+  std::uint64_t as_of = 0;  ///< of the host actions
+  Before collectives{};
 };
 
 /// What threads are in the middle of. Few are at a time.

@@ -1,5 +1,3 @@
-#include <optional>
-
 #include "interposer/cuda/hooked_functions.hpp"
 #include "interposer/cuda/interposer.hpp"
 #include "interposer/driver/host_hooks.hpp"
@@ -13,42 +11,31 @@ namespace {
 
 using HostHooks = driver::HostHooks<Driver>;
 
-// A copy between two devices on the legacy stream, or without a stream, comes after what the blocking streams of both hold. What
-// follows on those comes after it. Other threads may launch meanwhile, so the core is told before the driver and after it.
-template <auto Ours, class... Arguments>
-int devices_wait(Arguments... arguments) {
-  Interposer* state = interposer();
-  if (state == nullptr) { return process::call_real<Ours>(arguments...); }
-  state->core->on_devices_wait();
-  const int result = process::call_real<Ours>(arguments...);
-  state->core->on_devices_wait();
-  return result;
-}
-
-/// Tells of a copy that may be between two devices. The driver is asked whether it is, at most once and where that matters.
+/// The scope of a copy that may be between two devices, on the legacy stream or without a stream. It comes after what the blocking
+/// streams of both hold, and what follows on those comes after it. The driver is asked whether it is, once and where that matters.
 template <class Between>
 class PerhapsBetweenDevices {
  public:
   PerhapsBetweenDevices(std::size_t bytes, cu::Stream stream, Between between)
       : state_(bytes == 0 || reinterpret_cast<std::uintptr_t>(stream) > Driver::kStreamLegacy ? nullptr : interposer()),
         between_(between) {
-    tell();
+    if (state_ != nullptr) { state_->core->before_devices_wait(); }
   }
-  ~PerhapsBetweenDevices() { tell(); }
+  ~PerhapsBetweenDevices() {
+    if (state_ == nullptr) { return; }
+    Core& core = *state_->core;
+    core.after_devices_wait(core.may_be_waited_for() && between_(*state_));
+  }
   PerhapsBetweenDevices(const PerhapsBetweenDevices&) = delete;
   PerhapsBetweenDevices& operator=(const PerhapsBetweenDevices&) = delete;
 
  private:
-  void tell() {
-    if (state_ == nullptr || !state_->core->may_be_waited_for()) { return; }
-    if (!is_.has_value()) { is_ = between_(*state_); }
-    if (*is_) { state_->core->on_devices_wait(); }
-  }
-
   Interposer* state_;
   Between between_;
-  std::optional<bool> is_;
 };
+
+// Whose devices these are stands in what the program hands over, and is not read.
+bool perhaps(Interposer& /*state*/) { return true; }
 
 auto between_contexts(cu::Context to, cu::Context from) {
   return [=](Interposer& state) { return state.driver.are_of_two_devices(to, from); };
@@ -88,15 +75,21 @@ int cuMemcpyPeer_ptds(cu::DevicePointer to, cu::Context to_context, cu::DevicePo
   const PerhapsBetweenDevices copy(bytes, nullptr, between_contexts(to_context, from_context));
   return call_real<&cuMemcpyPeer_ptds>(to, to_context, from, from_context, bytes);
 }
-int cuMemcpy3DPeer(const void* copy) { return devices_wait<&cuMemcpy3DPeer>(copy); }
-int cuMemcpy3DPeer_ptds(const void* copy) { return devices_wait<&cuMemcpy3DPeer_ptds>(copy); }
+int cuMemcpy3DPeer(const void* copy) {
+  const PerhapsBetweenDevices some(1, nullptr, &perhaps);
+  return call_real<&cuMemcpy3DPeer>(copy);
+}
+int cuMemcpy3DPeer_ptds(const void* copy) {
+  const PerhapsBetweenDevices some(1, nullptr, &perhaps);
+  return call_real<&cuMemcpy3DPeer_ptds>(copy);
+}
 int cuMemcpyPeerAsync(cu::DevicePointer to, cu::Context to_context, cu::DevicePointer from, cu::Context from_context,
                       std::size_t bytes, cu::Stream stream) {
   const PerhapsBetweenDevices copy(bytes, stream, between_contexts(to_context, from_context));
   return HostHooks::sized_operation<&cuMemcpyPeerAsync>(bytes, stream, to, to_context, from, from_context, bytes);
 }
 int cuMemcpy3DPeerAsync(const void* copy, cu::Stream stream) {
-  const PerhapsBetweenDevices some(1, stream, [](Interposer& /*state*/) { return true; });
+  const PerhapsBetweenDevices some(1, stream, &perhaps);
   return HostHooks::stream_operation<&cuMemcpy3DPeerAsync>(stream, copy);
 }
 int cuMemcpyAsync(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream) {

@@ -148,6 +148,16 @@ void launched_while_devices_wait(const char* name, Copy copy) {
 void launched_while_devices_wait() {
   launched_while_devices_wait("cuMemcpyPeer", [] { return cuMemcpyPeer(0, nullptr, 0, nullptr, 8); });
 }
+// The copy may stand behind one of them, and the other one behind the copy.
+void launched_twice_while_devices_wait() {
+  const BesideLate beside;
+  beside.lanes.settle();
+  during("cuMemcpyPeer", [&] {
+    EXPECT(!beside.lanes.waits_for(beside.lanes.comm));
+    beside.lanes.settle();
+  });
+  EXPECT(cuMemcpyPeer(0, nullptr, 0, nullptr, 8) == 0 && beside.lanes.waits_for(beside.lanes.comm));
+}
 void launched_while_copied_asynchronously() {
   launched_while_devices_wait("cuMemcpyPeerAsync", [] { return cuMemcpyPeerAsync(0, nullptr, 0, nullptr, 8, nullptr); });
 }
@@ -250,6 +260,7 @@ constexpr Case kCases[] = {
     {"launched_while_memory_comes", launched_while_memory_comes},
     {"launched_while_copied_asynchronously", launched_while_copied_asynchronously},
     {"launched_while_devices_wait", launched_while_devices_wait},
+    {"launched_twice_while_devices_wait", launched_twice_while_devices_wait},
     {"feared_while_called", feared_while_called},
 };
 

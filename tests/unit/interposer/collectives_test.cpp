@@ -281,13 +281,13 @@ TEST(ProgramOrder, NumbersCollectivesAnewWhenTheNumbersAreUsedUp) {
   Stream* other = order->add_stream(kOther, {kOnlyContext, 0, false});
   const auto launch = [&] {
     const Serial serial = order->add_collective(*stream, order->open(*stream), {}, 0);
-    order->end_launch(serial);
+    order->end_launch(serial, true);
     return serial;
   };
   const auto record = [&] {
     RecordPoint before;
     before.collectives_taken = order->collectives().taken();
-    before.waits_joined = order->waits_joined();
+    before.streams_joined = order->streams_joined();
     order->record(kEvent, *stream, before, true);
   };
   launch();

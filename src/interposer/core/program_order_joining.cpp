@@ -1,0 +1,97 @@
+#include <algorithm>
+
+#include "interposer/core/program_order.hpp"
+
+// Blocking streams and the legacy default one of their context wait for each other, from the next launch on. What a launch puts its
+// stream behind in this way holds once the driver has the launch.
+
+namespace elbowroom::interposer {
+
+Order& ProgramOrder::published_to(const Stream& stream) {
+  Context& context = context_of(stream);
+  return is_legacy_stream(stream.id) ? context.blocking : context.legacy;
+}
+
+bool ProgramOrder::holds_more(const Order& published, const Order& order) const {
+  const std::uint64_t waits = host_places_.valid(published.host_actions, published.as_of);
+  return (waits & ~host_places_.valid(order.host_actions, order.as_of)) != 0 ||
+         collectives_.any_more(published.collectives, order.collectives);
+}
+
+void ProgramOrder::note_published(const Stream& stream, const Order& order) {
+  Context& context = context_of(stream);
+  const bool legacy = is_legacy_stream(stream.id);
+  (legacy ? context.has_legacy : context.has_blocking) = true;
+  const bool to_others = legacy ? context.has_blocking : context.has_legacy;
+  const bool more = holds_more(order, context.legacy) && (legacy || holds_more(order, context.blocking));
+  if (to_others && more) { ++published_; }
+}
+
+// What came to a legacy default stream in this way is left to the streams that it came from. Others get it by that stream alone.
+void ProgramOrder::join_published(Order& into, const Stream& stream) {
+  const Order& published = published_to(stream);
+  if (!launches_.any() && !joins_.any()) { return join(into, published); }
+  Order taken = published;
+  static_cast<void>(leave_untaken(taken.collectives, collectives_.taken()));
+  const ContextId context = key_of(stream.info.context);
+  joins_.for_each([&](const JoiningLaunch& launch) {
+    const bool by_legacy = is_legacy_stream(launch.stream) && launch.context == context;
+    if (by_legacy && !is_legacy_stream(stream.id)) { leave_joined(taken, launch); }
+  });
+  join(into, taken);
+}
+
+Order ProgramOrder::ahead(const Stream& stream) {
+  Order order = stream.order;
+  refresh(order);
+  if (stream.info.blocking) {
+    join_published(order, stream);
+    put_behind_blocking(order, stream, context_of(stream));
+  }
+  return order;
+}
+
+Order& ProgramOrder::open_launch(Stream& stream, JoinId& join) {
+  join = 0;
+  if (!stream.info.blocking || active_capture(stream) != 0) { return open(stream); }
+  if (holds_more(published_to(stream), stream.order)) {
+    refresh(stream.order);
+    if (++last_join_ == 0) { ++last_join_; }
+    join = last_join_;
+    const Order& held = stream.order;
+    const ContextId context = key_of(stream.info.context);
+    if (!joins_.begin({join, stream.id, context, held.host_actions, held.as_of, held.collectives})) { lost_ = true; }
+  }
+  return open(stream);
+}
+
+Order& ProgramOrder::open_passed(Stream& stream) {
+  Order& order = open_alone(stream);
+  const bool blocks = stream.info.blocking && &order == &stream.order;
+  if (blocks) { order.clock.join(published_to(stream).clock); }  // when it runs is a guess in any case
+  return order;
+}
+
+// A launch that was not taken leaves its stream behind nothing new. What it seems to be behind would seem over with the stream.
+void ProgramOrder::end_join(JoinId join, bool taken) {
+  const std::optional<JoiningLaunch> ended = joins_.end(join);
+  if (!ended) { return; }
+  ++streams_joined_;
+  const Stream* stream = taken ? nullptr : find_stream(ended->stream);
+  if (stream != nullptr) { doubt_context(*stream); }
+}
+
+bool ProgramOrder::is_joining(const Stream& stream) {
+  bool any = false;
+  joins_.for_each([&](const JoiningLaunch& launch) { any = any || launch.stream == stream.id; });
+  return any;
+}
+
+void ProgramOrder::leave_joined(Order& order, const JoiningLaunch& launch) const {
+  order.host_actions &= host_places_.valid(launch.host_actions, launch.as_of);
+  for (std::size_t chain = 0; chain < order.collectives.size(); ++chain) {
+    order.collectives[chain] = std::min(order.collectives[chain], launch.collectives[chain]);
+  }
+}
+
+}  // namespace elbowroom::interposer
