@@ -147,7 +147,7 @@ void steps(benchmark::State& state) {
   Launches launches(Policy::automatic);
   for (auto _ : state) {
     launches.core->on_event_record(0x900, 0x2000, launches.core->before_event_record(0x900));
-    launches.core->on_stream_wait(0x3000, 0x900, launches.core->event_records(0x900));
+    launches.core->on_stream_wait(0x3000, 0x900, launches.core->before_wait(0x900));
     launches.launch(kAllReduce, 0x3000, 24);
     for (int i = 0; i < 4; ++i) { launches.compute(); }
   }
@@ -162,7 +162,7 @@ void record_and_wait(benchmark::State& state) {
   for (auto _ : state) {
     event = (event + 64) % 65'536;
     launches.core->on_event_record(0x900'0000 + event, 0x2000, launches.core->before_event_record(0x900'0000 + event));
-    launches.core->on_stream_wait(0x3000, 0x900'0000 + event, launches.core->event_records(0x900'0000 + event));
+    launches.core->on_stream_wait(0x3000, 0x900'0000 + event, launches.core->before_wait(0x900'0000 + event));
   }
 }
 BENCHMARK(record_and_wait);

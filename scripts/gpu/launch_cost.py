@@ -5,7 +5,8 @@ usage: scripts/gpu/launch_cost.py --elbowroom PROGRAM [--launches 3] [--seconds 
 
 Two ranks launch an empty kernel in blocks of 100, in turns through `cuLaunchKernel` as the program finds it and through the driver's own,
 and work on the CPU in between as programs do. The difference is what a launch costs more: `outside` with no collective under way, `inside`
-while an all-reduce runs. Processes differ by a third in what a launch takes them; within one process the two can be compared.
+while an all-reduce runs. Processes differ by a third in what a launch takes them; within one process the two can be compared. Other calls that a
+step makes often are compared in the same way, with no collective under way.
 
 The arms are the program alone, where both are the same function; `--policy gate`, which follows every launch; and `auto` at rest. A first launch
 of `auto` compares and keeps what it chose, so that those behind it rest from the begin on. A launch that rested for less than RESTED of its launches
@@ -25,11 +26,20 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import launched
 
 LAUNCHER = Path(__file__).resolve().parent.parent.parent / "examples" / "pytorch" / "launch.py"
-DRIVER, FUNCTION = "libcuda.so.1", "cuLaunchKernel"
+DRIVER, LAUNCH = "libcuda.so.1", "cuLaunchKernel"
+POINTER, WORD = ctypes.c_void_p, ctypes.c_uint
+PROTOTYPES = {
+    LAUNCH: [POINTER, *[WORD] * 7, *[POINTER] * 3],
+    "cuEventRecord": [POINTER, POINTER],
+    "cuStreamWaitEvent": [POINTER, POINTER, WORD],
+    "cuEventQuery": [POINTER],
+    "cuMemsetD8Async": [ctypes.c_uint64, ctypes.c_ubyte, ctypes.c_size_t, POINTER],
+}
 BLOCK = 100
 RESTED = 0.8
 COMPARING_STEPS = 1000
@@ -46,31 +56,47 @@ def address_of(function: object) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0  # type: ignore[arg-type]
 
 
-def offset_in_driver() -> int:
-    """Where the driver's own function lies. To be asked in a process that nothing is preloaded into."""
-    return address_of(getattr(ctypes.CDLL(DRIVER), FUNCTION)) - base_of_driver()
+def offsets_in_driver() -> dict[str, int]:
+    """Where the driver's own functions lie. To be asked in a process that nothing is preloaded into."""
+    library = ctypes.CDLL(DRIVER)
+    base = base_of_driver()
+    return {name: address_of(getattr(library, name)) - base for name in PROTOTYPES}
 
 
-class Launches:
-    """Blocks of launches on the current stream, in turns by the two functions."""
+def arguments_of(torch: Any, held: list[Any]) -> dict[str, tuple]:
+    """Of calls on the current stream. They are good as long as what `held` gets."""
+    kernel = torch.cuda._compile_kernel('extern "C" __global__ void nothing() {}', "nothing")
+    stream, event, memory = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream), torch.cuda.Event(), torch.zeros(1024, device="cuda")
+    event.record()
+    recorded = ctypes.c_void_p(event.cuda_event)
+    held += [kernel, event, memory]
+    return {
+        LAUNCH: (kernel.func, 1, 1, 1, 32, 1, 1, 0, stream, None, None),
+        "cuEventRecord": (recorded, stream),
+        "cuStreamWaitEvent": (stream, recorded, 0),
+        "cuEventQuery": (recorded,),
+        "cuMemsetD8Async": (memory.data_ptr(), 0, 64, stream),
+    }
 
-    def __init__(self, torch: object, offset: int) -> None:
-        kernel = torch.cuda._compile_kernel('extern "C" __global__ void nothing() {}', "nothing")
-        self._function, self._stream = kernel.func, ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-        prototype = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p, *[ctypes.c_uint] * 7, *[ctypes.c_void_p] * 3])
-        found, own = address_of(getattr(ctypes.CDLL(DRIVER), FUNCTION)), base_of_driver() + offset
+
+class Call:
+    """Blocks of one call, in turns by the function that the program finds and by the driver's own."""
+
+    def __init__(self, name: str, arguments: tuple, offset: int, numbers: Any) -> None:
+        prototype = ctypes.CFUNCTYPE(ctypes.c_int, *PROTOTYPES[name])
+        found, own = address_of(getattr(ctypes.CDLL(DRIVER), name)), base_of_driver() + offset
         self._found, self._own, self.same = prototype(found), prototype(own), found == own
-        self._numbers = torch.zeros(64)
+        self._arguments, self._numbers = arguments, numbers
 
-    def _block(self, launch: Callable[..., int]) -> float:
+    def _block(self, call: Callable[..., int]) -> float:
         begin = time.perf_counter()
         for _ in range(BLOCK):
             self._numbers.add_(1.0)
-            launch(self._function, 1, 1, 1, 32, 1, 1, 0, self._stream, None, None)
+            call(*self._arguments)
         return 1e6 * (time.perf_counter() - begin) / BLOCK
 
     def difference(self, found_first: bool) -> float:
-        """Microseconds that a launch takes more as the program finds it."""
+        """Microseconds that the call takes more as the program finds it."""
         first, second = (self._found, self._own) if found_first else (self._own, self._found)
         difference = self._block(first) - self._block(second)
         return difference if found_first else -difference
@@ -81,7 +107,7 @@ def both_orders(differences: list[float]) -> float:
     return (statistics.median(differences[::2]) + statistics.median(differences[1::2])) / 2
 
 
-def work(steps: int, warm_up: int, offset: int, reduced_mib: int) -> None:
+def work(steps: int, warm_up: int, offsets: dict[str, int], reduced_mib: int) -> None:
     """One rank."""
     import torch
     import torch.distributed as dist
@@ -91,8 +117,10 @@ def work(steps: int, warm_up: int, offset: int, reduced_mib: int) -> None:
     torch.cuda.set_device(device)
     dist.init_process_group("nccl", device_id=torch.device("cuda", device))
     large = torch.zeros(reduced_mib << 19, device="cuda", dtype=torch.bfloat16)
-    launches = Launches(torch, offset)
-    times: dict[str, list[float]] = {"outside": [], "inside": []}
+    numbers, held = torch.zeros(64), []
+    calls = {name: Call(name, arguments, offsets[name], numbers) for name, arguments in arguments_of(torch, held).items()}
+    launches = calls.pop(LAUNCH)
+    times: dict[str, list[float]] = {where: [] for where in ("outside", "inside", *calls)}
     missed = 0
     for step in range(warm_up + steps):
         torch.cuda.synchronize()
@@ -102,9 +130,11 @@ def work(steps: int, warm_up: int, offset: int, reduced_mib: int) -> None:
         inside = launches.difference(step % 2 == 0)
         missed += step >= warm_up and reducing.is_completed()
         reducing.wait()
+        torch.cuda.synchronize()
+        others = {name: call.difference(step % 2 == 0) for name, call in calls.items()}
         if step >= warm_up:
-            times["outside"].append(outside)
-            times["inside"].append(inside)
+            for where, time_of in ({"outside": outside, "inside": inside} | others).items():
+                times[where].append(time_of)
     torch.cuda.synchronize()
     line = json.dumps({"rank": rank, "missed": missed, "same_function": launches.same} | {where: both_orders(of) for where, of in times.items()})
     os.write(sys.stdout.fileno(), f"{line}\n".encode())  # in one piece: the other rank writes to the same place
@@ -119,12 +149,12 @@ def arms(elbowroom: str) -> dict[str, list[str]]:
     }
 
 
-def launch(options: argparse.Namespace, arm: str, prefix: list[str], offset: int, memory: str, warm_up: int) -> dict:
+def launch(options: argparse.Namespace, arm: str, prefix: list[str], offsets: dict[str, int], memory: str, warm_up: int) -> dict:
     """`memory`: the folder in which `auto` keeps what it chose."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         under = [*prefix, "--report", str(report), "--"] if prefix else []
-        worker = [__file__, "--work", "--offset", str(offset), "--steps", str(options.steps), "--warm-up", str(warm_up)]
+        worker = [__file__, "--work", "--offsets", json.dumps(offsets), "--steps", str(options.steps), "--warm-up", str(warm_up)]
         worker += ["--reduced-mib", str(options.reduced_mib)]
         done = launched.run([*under, sys.executable, str(LAUNCHER), "-n", "2", *worker], os.environ | {"XDG_CACHE_HOME": memory}, options.timeout)
         rows = [json.loads(line) for line in done.output.splitlines() if line.startswith("{")]
@@ -142,11 +172,11 @@ def launch(options: argparse.Namespace, arm: str, prefix: list[str], offset: int
 
 
 def summary(results: list[dict]) -> None:
-    for where in ("outside", "inside"):
+    for where in ("outside", "inside", *list(PROTOTYPES)[1:]):
         for arm in arms(""):
             times = sorted(row[where] for result in results if result["arm"] == arm and "left_out" not in result for row in result["ranks"])
             if times:
-                print(f"# {where:8} {arm:10} {statistics.median(times):+.3f} us ({times[0]:+.3f}..{times[-1]:+.3f}, {len(times)} ranks)")
+                print(f"# {where:17} {arm:10} {statistics.median(times):+.3f} us ({times[0]:+.3f}..{times[-1]:+.3f}, {len(times)} ranks)")
 
 
 def main() -> int:
@@ -160,18 +190,18 @@ def main() -> int:
     parser.add_argument("--reduced-mib", type=int, default=1024, help="of the all-reduce, which is to take longer than two blocks")
     parser.add_argument("--json", default="")
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--offset", type=int, default=0, help=argparse.SUPPRESS)
+    parser.add_argument("--offsets", type=json.loads, default={}, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
-        work(options.steps, options.warm_up, options.offset, options.reduced_mib)
+        work(options.steps, options.warm_up, options.offsets, options.reduced_mib)
         return 0
-    begin, results, offset = time.monotonic(), [], offset_in_driver()
+    begin, results, offsets = time.monotonic(), [], offsets_in_driver()
     with tempfile.TemporaryDirectory() as memory:
-        launch(options, "rest", arms(options.elbowroom)["rest"], offset, memory, COMPARING_STEPS)
+        launch(options, "rest", arms(options.elbowroom)["rest"], offsets, memory, COMPARING_STEPS)
         for _ in range(options.launches):
             for arm, prefix in arms(options.elbowroom).items():
                 if time.monotonic() - begin < options.seconds:
-                    results.append(launch(options, arm, prefix, offset, memory, options.warm_up))
+                    results.append(launch(options, arm, prefix, offsets, memory, options.warm_up))
                     print(json.dumps(results[-1]), flush=True)
     summary(results)
     if options.json:

@@ -70,7 +70,6 @@ void CoreState::forget() {
   collectives_pending.store(false, std::memory_order_relaxed);
   collectives_taken.store(0, std::memory_order_relaxed);
   streams_joined.store(0, std::memory_order_relaxed);
-  devices_waiting.store(0, std::memory_order_relaxed);
   known.order.watch(event_records);
   rest.reset();
   passing.forget_unread();
@@ -100,6 +99,8 @@ std::unique_ptr<Core> Core::create(const Rules& rules, const Platform& platform)
 
 Core::Core(std::unique_ptr<CoreState> state) : state_(std::move(state)) {}
 Core::~Core() = default;
+
+bool Core::at_rest() const { return state_->rest.on(); }
 
 PassedLaunches* Core::passed_launches(std::uint32_t thread) { return state_->passing.of(thread); }
 
@@ -201,9 +202,24 @@ void Core::on_event_destroy(EventId event) {
 
 RecordPoint Core::before_event_record(EventId event) {
   const std::uint64_t records = state_->event_records.begin(event);
-  const bool collectives = state_->may_gate && !state_->rest.on() && state_->collectives_pending.load(std::memory_order_relaxed);
-  return {state_->host_dependencies.load(std::memory_order_acquire), records, collectives,
-          state_->collectives_taken.load(std::memory_order_acquire), state_->streams_joined.load(std::memory_order_acquire)};
+  RecordPoint before = before_operation();
+  before.records = records;
+  before.collectives = state_->may_gate && !state_->rest.on() && state_->collectives_pending.load(std::memory_order_relaxed);
+  return before;
+}
+
+RecordPoint Core::before_operation() const {
+  RecordPoint before;
+  before.host_dependencies = state_->host_dependencies.load(std::memory_order_acquire);
+  before.collectives_taken = state_->collectives_taken.load(std::memory_order_acquire);
+  before.streams_joined = state_->streams_joined.load(std::memory_order_acquire);
+  return before;
+}
+
+RecordPoint Core::before_wait(EventId event) const {
+  RecordPoint before = before_operation();
+  before.records = state_->event_records.count(event);
+  return before;
 }
 
 void Core::on_event_record(EventId event, StreamId stream, const RecordPoint& before, bool captured) {
@@ -241,13 +257,13 @@ void Core::after_wait(WaitId wait) {
   state_->known.order.end_wait(wait);
 }
 
-void Core::on_stream_wait(StreamId stream, EventId event, std::uint64_t records) {
+void Core::on_stream_wait(StreamId stream, EventId event, const RecordPoint& before) {
   if (state_->rest.on()) { return; }
   CoreState::Hold hold(*state_);
   if (state_->dormant() || !state_->meet_stream(stream, hold)) { return; }
-  const bool known = state_->event_records.stayed(event, records);
+  const bool known = state_->event_records.stayed(event, before.records);
   ProgramOrder& order = state_->known.order;
-  if (Stream* found = order.find_stream(stream)) { order.wait(*found, event, known); }
+  if (Stream* found = order.find_stream(stream)) { order.wait(*found, event, known, before); }
   state_->streams_joined.store(order.streams_joined(), std::memory_order_release);
 }
 
@@ -276,33 +292,6 @@ void Core::on_context_wait(EventId event, std::uint64_t records) {
   if (!state_->event_records.stayed(event, records) && order.any_pending()) { return order.lose(); }
   const SyncPoint held = order.point_of(event);
   if (held.any_collective || held.host_actions != 0 || order.may_hold_more(event)) { order.lose(); }
-}
-
-// Lock-free: most copies on a legacy stream are within one device.
-void Core::before_devices_wait() { state_->devices_waiting.fetch_add(1, std::memory_order_acq_rel); }
-
-// Which streams are behind which is not followed.
-void Core::after_devices_wait(bool they_wait) {
-  if (they_wait && !state_->rest.on()) {
-    CoreState::Hold hold(*state_);
-    if (state_->known.order.any_pending()) { state_->known.order.lose(); }
-  }
-  state_->devices_waiting.fetch_sub(1, std::memory_order_acq_rel);
-}
-
-bool Core::may_be_waited_for() const {
-  if (state_->rest.on()) { return false; }
-  return state_->collectives_pending.load(std::memory_order_relaxed) ||
-         state_->host_dependencies.load(std::memory_order_relaxed) != 0;
-}
-
-void Core::on_stream_operation(StreamId stream) {
-  if (!is_legacy_stream(stream) || state_->rest.on()) { return; }
-  CoreState::Hold hold(*state_);
-  if (state_->dormant() || !state_->meet_stream(stream, hold)) { return; }
-  if (Stream* found = state_->known.order.find_stream(stream)) {
-    state_->known.order.close(*found, state_->known.order.open(*found));
-  }
 }
 
 SyncPoint Core::on_host_dependency(StreamId stream) {
@@ -383,6 +372,7 @@ bool Core::capturing() const { return state_->captures.load(std::memory_order_re
 void Core::after_fork_in_child() {
   // Forgetting the rest costs a millisecond that a child which only calls exec should not pay.
   state_->forked = true;
+  state_->unplaced.store(0, std::memory_order_relaxed);  // calls of threads that are not here
   state_->rest.reset();
   state_->passing.forget_unread();
   state_->passing.close();

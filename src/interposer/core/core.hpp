@@ -203,10 +203,10 @@ struct SyncPoint {
 
 constexpr std::uint64_t kAllTaken = ~std::uint64_t{0};  ///< RecordPoint::collectives_taken that leaves out none
 
-/// A record of an event that is about to be made.
+/// What was told so far, before a call that is about to be made: the record of an event, a wait for one, an operation.
 struct RecordPoint {
   std::uint64_t host_dependencies = 0;  ///< how many waits for the host were told so far
-  std::uint64_t records = 0;            ///< of the event so far, this one with them
+  std::uint64_t records = 0;            ///< of the event so far; of a record, this one with them
   bool collectives = false;             ///< some may not be over, and something may be gated on those behind them
   std::uint64_t collectives_taken = 0;  ///< how many the driver was told to have taken so far
   std::uint64_t streams_joined = 0;     ///< how often it was told so far that a stream stands behind another
@@ -257,6 +257,7 @@ class Core {
   /// A launch of the function needs no decision: it goes as the program asked, and on_launch is not to be called. Lock-free, and so
   /// cheap that it comes before everything else.
   [[nodiscard]] bool leaves_alone(FunctionId function);
+  [[nodiscard]] bool at_rest() const;  ///< nothing that orders streams is followed now; lock-free
 
   /// Where the thread of that number writes down what it launches by the short way (passing.hpp). Numbers of threads that have
   /// ended may come again. Null: nowhere.
@@ -277,8 +278,7 @@ class Core {
   void on_timing_lost(Ticket ticket);
   /// The step that Decision::step named took this long on the device, from its event to the event of the step with the next number.
   void on_step_time(std::uint64_t step, std::uint64_t nanoseconds);
-  /// The time of that step will never be known.
-  void on_step_lost(std::uint64_t step);
+  void on_step_lost(std::uint64_t step);  ///< its time will never be known
   /// A module or library was unloaded: function handles may now mean something else.
   void on_module_unload();
 
@@ -287,10 +287,9 @@ class Core {
   void on_stream_create(StreamId stream, const StreamInfo& info);
   /// Before the driver: the handle may be reused at once. Empty: it was not known.
   std::optional<StreamInfo> on_stream_destroy(StreamId stream);
-  /// The driver refused to destroy it. It lives on, and what it holds was forgotten.
-  void on_stream_kept(StreamId stream, const StreamInfo& info);
-  void on_thread_end(std::uint32_t thread);  ///< its per-thread streams go; another thread may get its number
-  void on_event_destroy(EventId event);      ///< before the driver
+  void on_stream_kept(StreamId stream, const StreamInfo& info);  ///< the driver refused, and what it holds was forgotten
+  void on_thread_end(std::uint32_t thread);                      ///< its per-thread streams go; another thread may get its number
+  void on_event_destroy(EventId event);                          ///< before the driver
   /// Before the driver is called; each is followed by one of the next two. Lock-free.
   [[nodiscard]] RecordPoint before_event_record(EventId event);
   /// The event stands behind no wait for the host that was told after `before`: another thread may have enqueued it behind the
@@ -300,12 +299,14 @@ class Core {
   void on_event_not_recorded(EventId event, const RecordPoint& before);
   /// How often the event was recorded so far, or is being recorded. Lock-free.
   [[nodiscard]] std::uint64_t event_records(EventId event) const;
+  [[nodiscard]] RecordPoint before_operation() const;          ///< what was told so far; lock-free
+  [[nodiscard]] RecordPoint before_wait(EventId event) const;  ///< and event_records()
   /// Before the driver makes the stream wait for the event, as another thread may go on behind it before the call returns. Tell
   /// `after_wait` of what it says last of all. `records` is as below.
   [[nodiscard]] WaitId before_stream_wait(StreamId stream, EventId event, std::uint64_t records);
   void after_wait(WaitId wait);
-  /// `records`: event_records() before the driver was called. Recorded anew since, the event may have been either of two.
-  void on_stream_wait(StreamId stream, EventId event, std::uint64_t records);
+  /// `before`: before_wait() from before the driver. Recorded anew since, the event may have been either of two.
+  void on_stream_wait(StreamId stream, EventId event, const RecordPoint& before);
   /// What is not followed records the event: another process, a launch, a graph or a whole context. Of a graph nobody says which
   /// event, and kSomeEvent stands for it. Call one before the driver and the other behind it, whatever the driver said. Until it is
   /// recorded again, the event says nothing of what it stands behind.
@@ -314,14 +315,13 @@ class Core {
   /// All streams of a context wait for the event, also those yet to be made. Which ones they are is not followed. `records` is as
   /// above. Call it before the driver, as another thread may go on behind it, and after it, as another may have recorded the event.
   void on_context_wait(EventId event, std::uint64_t records);
-  /// Around a call that may put what follows on several devices behind all that these hold. Meanwhile nothing is gated.
-  void before_devices_wait();
-  void after_devices_wait(bool they_wait);
+  void begin_unplaced();  ///< a call is about to be made that orders what is not known yet: until the next, nothing is gated
+  void end_unplaced();
+  void on_devices_wait();  ///< what follows on several devices waits for all that was launched on them: not followed
   /// Whether what was launched so far may be waited for. False: nothing of it is behind late peers or the host. Lock-free.
   [[nodiscard]] bool may_be_waited_for() const;
-  /// An operation without kernel that another stream may be ordered by. Needed for asynchronous copies, memsets and host functions
-  /// on *legacy* streams alone. Elsewhere the stream's own order says it all, and the call does nothing.
-  void on_stream_operation(StreamId stream);
+  /// An operation without kernel that may order other streams, as one of a *legacy* stream does. `before`: before_operation().
+  void on_stream_operation(StreamId stream, const RecordPoint& before);
   /// NCCL put a collective by copy engines on the stream, which waits for other ranks and holds no SM. Call it once the driver has
   /// taken it.
   void on_copying_collective(StreamId stream, std::uint64_t host_time_ns);

@@ -110,6 +110,32 @@ void Core::on_refused(StreamId stream) {
   if (found != nullptr && found->info.blocking && order.active_capture(*found) == 0) { order.doubt_context(*found); }
 }
 
+// Lock-free: most copies on a legacy stream are within one device.
+void Core::begin_unplaced() { state_->unplaced.fetch_add(1, std::memory_order_acq_rel); }
+void Core::end_unplaced() { state_->unplaced.fetch_sub(1, std::memory_order_acq_rel); }
+
+// Which streams are behind which is not followed.
+void Core::on_devices_wait() {
+  if (state_->rest.on()) { return; }
+  CoreState::Hold hold(*state_);
+  if (state_->known.order.any_pending()) { state_->known.order.lose(); }
+}
+
+bool Core::may_be_waited_for() const {
+  if (state_->rest.on()) { return false; }
+  return state_->collectives_pending.load(std::memory_order_relaxed) ||
+         state_->host_dependencies.load(std::memory_order_relaxed) != 0;
+}
+
+void Core::on_stream_operation(StreamId stream, const RecordPoint& before) {
+  if (!is_legacy_stream(stream) || state_->rest.on()) { return; }
+  CoreState::Hold hold(*state_);
+  if (state_->dormant() || !state_->meet_stream(stream, hold)) { return; }
+  if (Stream* found = state_->known.order.find_stream(stream)) {
+    state_->known.order.close(*found, state_->known.order.open_told(*found, before));
+  }
+}
+
 // Like one that ends at once, it is seldom beside anything. What stands behind it queues behind another all the same.
 void Core::on_copying_collective(StreamId stream, std::uint64_t host_time_ns) {
   if (state_->rest.on()) { return; }

@@ -202,7 +202,7 @@ struct CoreState {
   std::atomic<bool> collectives_pending{false};                       ///< some may not be over
   std::atomic<std::uint64_t> collectives_taken{0};                    ///< Collectives::taken()
   std::atomic<std::uint64_t> streams_joined{0};                       ///< ProgramOrder::streams_joined()
-  std::atomic<std::uint32_t> devices_waiting{0};                      ///< calls under way that may make several devices wait
+  std::atomic<std::uint32_t> unplaced{0};                             ///< calls under way: Core::begin_unplaced
   EventRecords event_records;
   Rest rest{platform.rest};
   Passing passing{platform.pass};
@@ -216,7 +216,7 @@ struct CoreState {
   }
   /// What stands where is not known in full: a table overflowed, an order is not followed, or it is about to come.
   [[nodiscard]] bool order_lost() const {
-    return known.order.lost() || devices_waiting.load(std::memory_order_acquire) != 0 ||
+    return known.order.lost() || unplaced.load(std::memory_order_acquire) != 0 ||
            (platform.unfollowed != nullptr && platform.unfollowed(platform.self));
   }
   /// Whether products get targets now: where several ranks share them, before the first collective as well.

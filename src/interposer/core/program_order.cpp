@@ -20,6 +20,7 @@ void ProgramOrder::begin_anew() {
     stream.id = before.id;
   });
   events_.clear();
+  recorded_unseen_ = true;  // at rest, or by a thread that began to record then
   forget_calls();
 }
 
@@ -159,7 +160,9 @@ void ProgramOrder::close(const Stream& stream, const Order& order) {
   join(context.held, order);
 }
 
-Order& ProgramOrder::open_mark(Stream& stream) { return is_legacy_stream(stream.id) ? open(stream) : open_alone(stream); }
+Order& ProgramOrder::open_mark(Stream& stream, const RecordPoint& before) {
+  return is_legacy_stream(stream.id) ? open_told(stream, before) : open_alone(stream);
+}
 
 void ProgramOrder::close_mark(const Stream& stream, const Order& order) {
   if (is_legacy_stream(stream.id)) { return close(stream, order); }
@@ -222,7 +225,7 @@ SyncPoint ProgramOrder::add_host_action(Stream& stream) {
 }
 
 void ProgramOrder::record(EventId id, Stream& stream, const RecordPoint& before, bool alone) {
-  const Order& order = open_mark(stream);
+  const Order& order = open_mark(stream, before);
   close_mark(stream, order);
   Event* event = events_.obtain(id);
   if (event == nullptr) {
@@ -255,10 +258,10 @@ const ProgramOrder::Event* ProgramOrder::find_event(EventId id) {
   return nullptr;
 }
 
-void ProgramOrder::wait(Stream& stream, EventId id, bool sure) {
+void ProgramOrder::wait(Stream& stream, EventId id, bool sure, const RecordPoint& before) {
   const Event* event = sure ? find_event(id) : nullptr;
   if (event != nullptr) {
-    join_event(stream, *event);
+    join_event(stream, *event, before);
   } else if (recorded_unseen_ || !sure) {
     suspect(stream, collectives_.newest());
   }
@@ -282,7 +285,7 @@ bool ProgramOrder::may_hold_more(EventId id) {
   return collectives_.any_up_to(event == nullptr ? unknown : event->order.perhaps_behind);
 }
 
-void ProgramOrder::join_event(Stream& stream, const Event& event) {
+void ProgramOrder::join_event(Stream& stream, const Event& event, const RecordPoint& before) {
   const bool captured_event = event.capture != 0;
   if (captured_event) {
     if (active_capture(stream) == 0) {
@@ -294,8 +297,8 @@ void ProgramOrder::join_event(Stream& stream, const Event& event) {
   } else if (active_capture(stream) != 0) {
     return;  // an external wait inside a capture orders nothing that is captured
   }
+  Order& order = open_mark(stream, before);
   ++streams_joined_;
-  Order& order = open_mark(stream);
   join(order, event.order);
   if (stream.info.blocking && &order == &stream.order) { note_published(stream, order); }  // by its next launch, if not by this
   close_mark(stream, order);

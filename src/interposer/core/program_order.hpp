@@ -63,7 +63,8 @@ class ProgramOrder {
     streams_.prefetch(stream);
     if (is_legacy_stream(stream)) { contexts_.prefetch(stream); }
   }
-  /// Forgets every event, every capture and what streams hold, and takes everything for finished. Streams stay known: the driver is
+  /// Forgets every event, every capture and what streams hold, and takes everything for finished. Any event may have been recorded
+  /// unseen. Streams stay known: the driver is
   /// not to be asked for one that is being captured. What is told of the others later (points, places) refers to nothing then, an
   /// order that was lost stays lost, and counts go on.
   void begin_anew();
@@ -111,9 +112,11 @@ class ProgramOrder {
   /// How often blocking streams, or the legacy default one, got more to stand behind by each other. Their next launches need the
   /// long way: only there it is seen when the driver has them.
   [[nodiscard]] std::uint64_t published() const { return published_; }
+  /// An operation that the driver took after `before`, and maybe long before it is told: behind nothing that came in between.
+  Order& open_told(Stream& stream, const RecordPoint& before);
   /// The same for a record or a wait. On the legacy stream it is an operation. On others it waits for what they hold alone, and the
   /// legacy stream does not wait for it.
-  Order& open_mark(Stream& stream);
+  Order& open_mark(Stream& stream, const RecordPoint& before);
   void close_mark(const Stream& stream, const Order& order);
 
   /// Behind no host action and no collective that was told after `before`. `alone`: it is the last record of the event. Where
@@ -122,7 +125,7 @@ class ProgramOrder {
   /// How often it was told so far that a stream stands behind another: by a wait for an event, or by a launch that joins.
   [[nodiscard]] std::uint64_t streams_joined() const { return streams_joined_; }
   /// `sure`: it is the record that is known here which the stream waits for. Otherwise the stream is surely behind nothing of it.
-  void wait(Stream& stream, EventId event, bool sure);
+  void wait(Stream& stream, EventId event, bool sure, const RecordPoint& before);
   /// What the stream does next may stand behind all collectives up to this one.
   void suspect(Stream& stream, Serial up_to);
   /// A thread is about to make the stream wait: WaitingCall's event, records and up_to. Not 0: which call it is.
@@ -204,7 +207,7 @@ class ProgramOrder {
 
   /// Null where nothing is known of it.
   [[nodiscard]] const Event* find_event(EventId event);
-  void join_event(Stream& stream, const Event& event);
+  void join_event(Stream& stream, const Event& event, const RecordPoint& before);
   template <class IsGone>
   bool remove_streams(IsGone is_gone);
   void refresh(Order& order);

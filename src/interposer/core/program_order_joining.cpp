@@ -51,6 +51,16 @@ Order ProgramOrder::ahead(const Stream& stream) {
   return order;
 }
 
+Order& ProgramOrder::open_told(Stream& stream, const RecordPoint& before) {
+  Order& order = open_alone(stream);
+  if (&order != &stream.order || !stream.info.blocking) { return order; }
+  Order published = published_to(stream);
+  static_cast<void>(leave_untaken(published.collectives, before.collectives_taken));
+  published.host_actions = host_places_.valid(published.host_actions, std::min(published.as_of, before.host_dependencies));
+  if (before.streams_joined == streams_joined_ && !joins_.any()) { join(order, published); }
+  return order;
+}
+
 Order& ProgramOrder::open_launch(Stream& stream, JoinId& join) {
   join = 0;
   if (!stream.info.blocking || active_capture(stream) != 0) { return open(stream); }

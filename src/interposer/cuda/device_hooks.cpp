@@ -18,13 +18,15 @@ class PerhapsBetweenDevices {
  public:
   PerhapsBetweenDevices(std::size_t bytes, cu::Stream stream, Between between)
       : state_(bytes == 0 || reinterpret_cast<std::uintptr_t>(stream) > Driver::kStreamLegacy ? nullptr : interposer()),
-        between_(between) {
-    if (state_ != nullptr) { state_->core->before_devices_wait(); }
+        between_(between),
+        told_(state_ != nullptr && !state_->core->at_rest()) {
+    if (told_) { state_->core->begin_unplaced(); }
   }
   ~PerhapsBetweenDevices() {
     if (state_ == nullptr) { return; }
     Core& core = *state_->core;
-    core.after_devices_wait(core.may_be_waited_for() && between_(*state_));
+    if (core.may_be_waited_for() && between_(*state_)) { core.on_devices_wait(); }
+    if (told_) { core.end_unplaced(); }
   }
   PerhapsBetweenDevices(const PerhapsBetweenDevices&) = delete;
   PerhapsBetweenDevices& operator=(const PerhapsBetweenDevices&) = delete;
@@ -32,6 +34,7 @@ class PerhapsBetweenDevices {
  private:
   Interposer* state_;
   Between between_;
+  const bool told_;
 };
 
 // Whose devices these are stands in what the program hands over, and is not read.

@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cstring>
+#include <optional>
 
 #include "interposer/cuda/interposer.hpp"
 #include "interposer/driver/launch.hpp"
 #include "interposer/driver/passing.hpp"
+#include "interposer/driver/unplaced.hpp"
 #include "interposer/nccl/notes.hpp"
 
 namespace elbowroom::interposer::cuda {
@@ -258,6 +260,8 @@ int launch(const LaunchRequest& request, OriginalLaunch original) {
   const LaunchFacts facts = read_facts(*state, request, original, begin);
   const Decision decision = state->core->on_launch(facts);
   state->overhead.count(decision.in_window);
+  std::optional<driver::Unplaced> waiting;  // until it is told once more
+  if (decision.waits_for_host) { waiting.emplace(*state->core); }
   const int result = decision.untouched(request.config.shared_bytes)
                          ? driver::launch_untouched(*state->core, request, original, decision, LaunchOutcome::ok, account.clock)
                          : carry_out(*state, request, original, decision, account.clock);

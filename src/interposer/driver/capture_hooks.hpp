@@ -4,6 +4,7 @@
 
 #include "interposer/driver/graph_priorities.hpp"
 #include "interposer/driver/interposer.hpp"
+#include "interposer/driver/unplaced.hpp"
 #include "interposer/driver/unseen_record.hpp"
 
 namespace elbowroom::interposer::driver {
@@ -118,6 +119,8 @@ struct CaptureHooks {
     const GraphFacts& facts = graph.facts;
     std::optional<UnseenRecord> records;
     if (facts.records) { records.emplace(*state->core, kSomeEvent); }
+    std::optional<Unplaced> waiting;  // as wait_for_host
+    if (facts.waits) { waiting.emplace(*state->core); }
     const GraphStep begun = state->core->on_graph_launch(id, facts, now, graph.newest);
     state->graphs.launched(exec, begun.newest);
     const Stream named = explicit_stream<D>(stream, default_stream);

@@ -21,7 +21,7 @@ struct HostHooks {
   template <auto Ours, class PointOf, class... Arguments>
   static int synchronising(PointOf&& point_of, Arguments... arguments) {
     Interposer<D>* state = interposer<D>();
-    if (state == nullptr) { return process::call_real<Ours>(arguments...); }
+    if (state == nullptr || state->core->at_rest()) { return process::call_real<Ours>(arguments...); }
     const SyncPoint point = point_of(*state);
     const int result = process::call_real<Ours>(arguments...);
     if (result == D::kSuccess) { state->core->on_synchronized(point, process::now_ns()); }
@@ -35,10 +35,21 @@ struct HostHooks {
     return synchronising<Ours>(point, arguments...);
   }
 
+  /// `call` is an operation of the stream. One of the legacy stream is told.
+  template <class Call>
+  static int operating(Stream stream, Call&& call) {
+    const bool legacy = reinterpret_cast<std::uintptr_t>(stream) <= D::kStreamLegacy;
+    Interposer<D>* state = legacy ? interposer<D>() : nullptr;
+    if (state == nullptr || state->core->at_rest()) { return call(); }
+    const RecordPoint before = state->core->before_operation();
+    const int result = call();
+    if (result == D::kSuccess) { state->core->on_stream_operation(state->stream_id(stream, kLegacy), before); }
+    return result;
+  }
   /// Only work on the legacy default stream stands between the launches of other streams.
   template <auto Ours, class... Arguments>
   static int stream_operation(Stream stream, Arguments... arguments) {
-    return operating(stream, process::call_real<Ours>(arguments..., stream));
+    return operating(stream, [&] { return process::call_real<Ours>(arguments..., stream); });
   }
   /// A copy or a fill. Other streams do not wait for one of nothing.
   template <auto Ours, class... Arguments>
@@ -48,12 +59,12 @@ struct HostHooks {
   /// For functions that take no stream and use the legacy one.
   template <auto Ours, class... Arguments>
   static int legacy_operation(Arguments... arguments) {
-    return operating(nullptr, process::call_real<Ours>(arguments...));
+    return operating(nullptr, [&] { return process::call_real<Ours>(arguments...); });
   }
   /// For functions whose first argument is the stream.
   template <auto Ours, class... Arguments>
   static int stream_operation_of_first(Stream stream, Arguments... arguments) {
-    return operating(stream, process::call_real<Ours>(stream, arguments...));
+    return operating(stream, [&] { return process::call_real<Ours>(stream, arguments...); });
   }
 
   template <auto Ours, class... Arguments>
@@ -105,11 +116,6 @@ struct HostHooks {
   }
 
  private:
-  static int operating(Stream stream, int result) {
-    if (reinterpret_cast<std::uintptr_t>(stream) > D::kStreamLegacy || result != D::kSuccess) { return result; }
-    if (Interposer<D>* state = interposer<D>()) { state->core->on_stream_operation(state->stream_id(stream, kLegacy)); }
-    return result;
-  }
   template <class Call>
   static int waiting(DefaultStream default_stream, Stream stream, Call&& call) {
     Interposer<D>* state = interposer<D>();

@@ -59,13 +59,14 @@ struct StreamHooks {
     if ((external && state->core->capturing()) || state->foreign_events.contains(event)) {
       return wait_for_host<D>(*state, state->stream_id(stream, default_stream), call);
     }
+    if (state->core->at_rest()) { return wait_at_rest(*state, default_stream, stream, event, call); }
     // A node of a capture that began past the hooks: the stream itself waits for nothing.
     if (external && state->driver.is_captured(explicit_stream<D>(stream, default_stream))) { return call(); }
     const StreamId id = state->stream_id(stream, default_stream);
-    const std::uint64_t records = state->core->event_records(id_of(event));
-    const WaitUnderWay wait(*state->core, state->core->before_stream_wait(id, id_of(event), records));
+    const RecordPoint before = state->core->before_wait(id_of(event));
+    const WaitUnderWay wait(*state->core, state->core->before_stream_wait(id, id_of(event), before.records));
     const int result = call();
-    if (result == D::kSuccess) { state->core->on_stream_wait(id, id_of(event), records); }
+    if (result == D::kSuccess) { state->core->on_stream_wait(id, id_of(event), before); }
     return result;
   }
 
@@ -75,6 +76,7 @@ struct StreamHooks {
     const auto call = [&] { return process::call_real<Ours>(event, stream, flags...); };
     Interposer<D>* state = interposer<D>();
     if (state == nullptr) { return call(); }
+    if (state->core->at_rest()) { return record_at_rest(*state, event, call); }
     const bool external = (((flags & D::kEventExternal) != 0) || ...);
     const RecordPoint before = state->core->before_event_record(id_of(event));
     // A capture may have begun past the hooks. Where no stream ever waited for the host, and no collective is under way, nothing is
@@ -104,7 +106,7 @@ struct StreamHooks {
   template <auto Ours>
   static int finish_stream(DefaultStream default_stream, Stream stream) {
     Interposer<D>* state = interposer<D>();
-    if (state == nullptr) { return process::call_real<Ours>(stream); }
+    if (state == nullptr || state->core->at_rest()) { return process::call_real<Ours>(stream); }
     return finish<Ours>(*state, state->core->stream_point(state->stream_id(stream, default_stream)), stream);
   }
 
@@ -112,11 +114,29 @@ struct StreamHooks {
   static int finish_event(Event event) {
     Interposer<D>* state = interposer<D>();
     // Which record has passed is not known where another process may have made one.
-    if (state == nullptr || state->foreign_events.contains(event)) { return process::call_real<Ours>(event); }
+    if (state == nullptr || state->core->at_rest() || state->foreign_events.contains(event)) {
+      return process::call_real<Ours>(event);
+    }
     return finish<Ours>(*state, state->core->event_point(id_of(event)), event);
   }
 
  private:
+  // A rest may end while the driver is called. Nobody knows then which record the stream waits for, or that there is a new one.
+  template <class Call>
+  static int wait_at_rest(Interposer<D>& state, DefaultStream default_stream, Stream stream, Event event, Call&& call) {
+    constexpr RecordPoint kUnknown{.records = ~std::uint64_t{0}};  // no count of records that stays
+    const int result = call();
+    if (result == D::kSuccess && !state.core->at_rest()) {
+      state.core->on_stream_wait(state.stream_id(stream, default_stream), id_of(event), kUnknown);
+    }
+    return result;
+  }
+  template <class Call>
+  static int record_at_rest(Interposer<D>& state, Event event, Call&& call) {
+    const int result = call();
+    if (!state.core->at_rest()) { const UnseenRecord began_before(*state.core, id_of(event)); }
+    return result;
+  }
   template <auto Ours, class Handle>
   static int finish(Interposer<D>& state, const SyncPoint& point, Handle handle) {
     const int result = process::call_real<Ours>(handle);

@@ -17,10 +17,8 @@ int copy(hip::Stream stream, DefaultStream default_stream, hip::MemcpyKind kind,
   if (kind == hip::kMemcpyDeviceToHost) {
     return HostHooks::synchronising_stream<Ours>(default_stream, stream, to, from, bytes, kind, more...);
   }
-  const int result = call_real<Ours>(to, from, bytes, kind, more...);
-  if (result != hip::kSuccess) { return result; }
-  if (Interposer* state = interposer()) { state->core->on_stream_operation(state->stream_id(stream, default_stream)); }
-  return result;
+  return HostHooks::operating(driver::explicit_stream<Driver>(stream, default_stream),
+                              [&] { return call_real<Ours>(to, from, bytes, kind, more...); });
 }
 
 }  // namespace

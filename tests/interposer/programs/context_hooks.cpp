@@ -191,6 +191,8 @@ void whole_context_waits() {
 template <class Copy>
 void devices_wait(Copy copy) {
   const Lanes lanes;
+  EXPECT(cuLaunchHostFunc(lanes.comm, [](void* /*data*/) {}, nullptr) == 0);
+  Lanes::settle();
   EXPECT(copy() == 0 && lanes.waits_for(lanes.comm));
   lanes.collective(lanes.comm);
   EXPECT(copy() == 0);

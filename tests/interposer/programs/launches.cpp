@@ -89,6 +89,17 @@ void rest() {
   expect_rest(two);
 }
 
+// auto: at rest, calls that order streams go on to the driver alone.
+void orders_at_rest() {
+  const TwoStreams two;
+  const cu::Event event = make_event();
+  for (int i = 0; i < 150; ++i) { run_step(two); }
+  fake_reset();
+  EXPECT(cuEventRecord(event, nullptr) == 0 && cuStreamWaitEvent(nullptr, event, 0) == 0 && cuEventQuery(event) == 0);
+  EXPECT(cuEventSynchronize(event) == 0 && cuStreamSynchronize(nullptr) == 0 && cuCtxSynchronize() == 0);
+  EXPECT(fake_call_count() == 6);
+}
+
 // auto: fewer steps than pass before what an earlier run settled for is checked.
 void short_run() {
   const TwoStreams two;
@@ -358,6 +369,7 @@ constexpr Case kCases[] = {
     {"cooperative", cooperative},
     {"untouched", untouched},
     {"rest", rest},
+    {"orders_at_rest", orders_at_rest},
     {"short", short_run},
     {"host_far_ahead", host_far_ahead},
     {"failing_launch", failing_launch},

@@ -273,6 +273,23 @@ RC_GTEST_PROP(Collectives, AreFoundAsBySearchingThroughAll, (std::uint32_t seed)
   }
 }
 
+// Streams were not followed for a time, in which some event may have been recorded behind a collective.
+TEST(ProgramOrder, AfterARestAnUnknownEventMayHoldAnything) {
+  const auto order = std::make_unique<ProgramOrder>();
+  Stream* first = order->add_stream(0x2000, {kOnlyContext, 0, false});
+  Stream* second = order->add_stream(0x3000, {kOnlyContext, 0, false});
+  const auto launch_behind_unknown = [&] {
+    order->end_launch(order->add_collective(*first, order->open(*first), {}, 0), true);
+    order->wait(*second, 0x9000, true, {});
+    const Serial behind = order->add_collective(*second, order->open(*second), {}, 0);
+    order->end_launch(behind, true);
+    return order->may_queue(*order->collectives().find(behind), {});
+  };
+  EXPECT_FALSE(launch_behind_unknown()) << "an event that was never recorded";
+  order->begin_anew();
+  EXPECT_TRUE(launch_behind_unknown());
+}
+
 TEST(ProgramOrder, NumbersCollectivesAnewWhenTheNumbersAreUsedUp) {
   const auto order = std::make_unique<ProgramOrder>(std::numeric_limits<Serial>::max() - 2);
   constexpr StreamId kStream = 0x2000, kOther = 0x3000;
@@ -299,10 +316,10 @@ TEST(ProgramOrder, NumbersCollectivesAnewWhenTheNumbersAreUsedUp) {
   EXPECT_EQ(launch(), 1U);
   EXPECT_EQ(order->era(), 1U);
   order->finish(point);  // what was taken before says nothing of the new numbers
-  order->wait(*other, kEvent, true);
+  order->wait(*other, kEvent, true, {});
   EXPECT_TRUE(order->beside(*other, order->open(*other), {}).any());
   record();
-  order->wait(*other, kEvent, true);
+  order->wait(*other, kEvent, true, {});
   EXPECT_FALSE(order->beside(*other, order->open(*other), {}).any());
 }
 

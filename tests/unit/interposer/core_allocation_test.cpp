@@ -43,8 +43,8 @@ TEST(CoreAllocation, IsAllDoneByCreate) {
     const Decision decision = program.launch(facts);
     core.on_timing(decision.ticket, 100, program.now_ns);
     core.on_event_record(0x100 + i * 64, kCommStream, core.before_event_record(0x100 + i * 64));
-    core.on_stream_wait(0x20000 + i * 64, 0x100 + i * 64, core.event_records(0x100 + i * 64));
-    core.on_stream_operation(legacy_stream(kContext));
+    core.on_stream_wait(0x20000 + i * 64, 0x100 + i * 64, core.before_wait(0x100 + i * 64));
+    core.on_stream_operation(legacy_stream(kContext), core.before_operation());
     core.on_synchronized(core.stream_point(kCommStream), program.now_ns);
     core.on_synchronized(core.event_point(0x100 + i * 64), program.now_ns);
     program.launch_graph(kCommStream, {1, 1});

@@ -42,9 +42,9 @@ TEST(CoreMany, FollowsThousandsOfUnfinishedCollectives) {
     if (i == 0) { program.core->on_event_record(kAfterTheFirst, kCommStream, program.core->before_event_record(kAfterTheFirst)); }
   }
   program.core->on_event_record(kAfterTheLast, kCommStream, program.core->before_event_record(kAfterTheLast));
-  program.core->on_stream_wait(kComputeStream, kAfterTheFirst, program.core->event_records(kAfterTheFirst));
+  program.core->on_stream_wait(kComputeStream, kAfterTheFirst, program.core->before_wait(kAfterTheFirst));
   EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window);
-  program.core->on_stream_wait(kComputeStream, kAfterTheLast, program.core->event_records(kAfterTheLast));
+  program.core->on_stream_wait(kComputeStream, kAfterTheLast, program.core->before_wait(kAfterTheLast));
   EXPECT_FALSE(program.launch(kGemm, kComputeStream).in_window);
   EXPECT_NE(program.report().find(R"("collectives_forgotten":0)"), std::string::npos);
 }

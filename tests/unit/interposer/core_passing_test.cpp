@@ -174,7 +174,7 @@ TEST(CorePassing, DelaysWhatWaitsForIt) {
     }
     for (int i = 0; i < 3; ++i) { EXPECT_EQ(process.compute(), threads != 0); }
     process.core->on_event_record(0x9000, kComputeStream, process.core->before_event_record(0x9000));
-    process.core->on_stream_wait(kCommStream, 0x9000, process.core->event_records(0x9000));
+    process.core->on_stream_wait(kCommStream, 0x9000, process.core->before_wait(0x9000));
     process.collective();
     process.compute(kOtherComputeStream);
     EXPECT_EQ(process.decision.refusal, Refusal::late_collective) << threads;

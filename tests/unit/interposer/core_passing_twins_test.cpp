@@ -89,7 +89,7 @@ class Twins {
     } else if (dice < 74) {
       both([&](Core& core) { core.on_event_record(event, stream, core.before_event_record(event)); });
     } else if (dice < 82) {
-      both([&](Core& core) { core.on_stream_wait(stream, event, core.event_records(event)); });
+      both([&](Core& core) { core.on_stream_wait(stream, event, core.before_wait(event)); });
     } else if (dice < 91) {
       both([&](Core& core) { core.on_synchronized(core.stream_point(stream), passing_now); });
     } else if (dice < 94) {

@@ -22,7 +22,7 @@ class CoreQueue : public testing::Test {
     program_.core->on_event_record(kOlderEvent, stream, program_.core->before_event_record(kOlderEvent));
   }
   void wait_for_older(StreamId stream) {
-    program_.core->on_stream_wait(stream, kOlderEvent, program_.core->event_records(kOlderEvent));
+    program_.core->on_stream_wait(stream, kOlderEvent, program_.core->before_wait(kOlderEvent));
   }
   /// Whether a launch beside both is gated on the younger collective; on the older one it may be.
   bool gates_on(StreamId younger, StreamId compute = kComputeStream) {

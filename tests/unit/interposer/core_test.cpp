@@ -208,13 +208,13 @@ TEST(Core, AWaitMeansTheRecordItSaw) {
   Program program(rules_of(Policy::observe));
   constexpr EventId kEvent = 0x9100;
   program.launch(kAllReduce, kCommStream);
-  program.core->on_stream_wait(kComputeStream, kEvent, program.core->event_records(kEvent));  // never recorded: waits for nothing
+  program.core->on_stream_wait(kComputeStream, kEvent, program.core->before_wait(kEvent));  // never recorded: waits for nothing
   EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window);
   program.core->on_event_record(kEvent, kOtherComputeStream, program.core->before_event_record(kEvent));
-  program.core->on_stream_wait(kComputeStream, kEvent, program.core->event_records(kEvent));
+  program.core->on_stream_wait(kComputeStream, kEvent, program.core->before_wait(kEvent));
   program.core->on_event_record(kEvent, kCommStream, program.core->before_event_record(kEvent));  // again, after the wait
   EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window);
-  program.core->on_stream_wait(kComputeStream, kEvent, program.core->event_records(kEvent));
+  program.core->on_stream_wait(kComputeStream, kEvent, program.core->before_wait(kEvent));
   EXPECT_FALSE(program.launch(kGemm, kComputeStream).in_window);
 }
 

@@ -22,7 +22,7 @@ void work(Program& program, int thread) {
   for (int i = 0; i < kRounds; ++i) {
     program.launch(kGemm, own);
     core.on_event_record(event, own, core.before_event_record(event));
-    core.on_stream_wait(kCommStream, event, core.event_records(event));
+    core.on_stream_wait(kCommStream, event, core.before_wait(event));
     const Decision decision = program.launch(kAllReduce, kCommStream);
     if (decision.time_it) { core.on_timing(decision.ticket, 1'000'000, program.now_ns); }
     program.launch(kGemm, own);
@@ -60,7 +60,7 @@ TEST(CoreThreads, LaunchWhileARestBeginsAndEnds) {
       if (!core.leaves_alone(kGemm)) { program.launch(kGemm, own); }
       ++launches;
       core.on_event_record(event, own, core.before_event_record(event));
-      core.on_stream_wait(own, event, core.event_records(event));
+      core.on_stream_wait(own, event, core.before_wait(event));
       core.on_synchronized(core.stream_point(own), program.now_ns);
       if (i % 1'024 == 0) { core.on_module_unload(); }
     }

@@ -138,7 +138,7 @@ class Program {
   void order(StreamId from, StreamId to) {
     constexpr EventId kEvent = 0x9000;
     core->on_event_record(kEvent, from, core->before_event_record(kEvent));
-    core->on_stream_wait(to, kEvent, core->event_records(kEvent));
+    core->on_stream_wait(to, kEvent, core->before_wait(kEvent));
   }
   [[nodiscard]] std::string report() const { return report_of(*core); }
 

@@ -125,7 +125,7 @@ class RandomProgram {
       forget(event);
     } else if (is_legacy_stream(stream) && usable(stream)) {
       log("copy on", stream);
-      core_.on_stream_operation(stream);
+      core_.on_stream_operation(stream, core_.before_operation());
       oracle_.operation(stream);
     }
   }
@@ -191,7 +191,7 @@ class RandomProgram {
       if (oracle_.capturing(stream) && oracle_.streams.at(stream).capture != capture) { return; }
     }
     log("wait", stream, event);
-    core_.on_stream_wait(stream, event, core_.event_records(event));
+    core_.on_stream_wait(stream, event, core_.before_wait(event));
     oracle_.wait(stream, event);
   }
 
