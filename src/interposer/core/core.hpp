@@ -362,12 +362,12 @@ class Core {
   GraphStep on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64_t host_time_ns, std::uint32_t behind = 0);
   /// The graph is made ready on the stream, behind its launches before: `behind`, and the GraphStep::newest that it gives back.
   GraphStep on_graph_upload(StreamId stream, std::uint32_t behind);
-  /// Another thread has launched the graph meanwhile, maybe before: its GraphStep::newest.
+  /// Another thread may have launched the graph meanwhile, and so before: the stream may stand behind all up to `newest`.
   void on_graph_followed(StreamId stream, std::uint32_t newest);
+  [[nodiscard]] std::uint32_t newest_collective() const;  ///< its number; lock-free
   /// After the driver, last of all: whether it launched the graph, or made it ready.
   void after_graph(const GraphStep& begun, bool taken);
-  /// Whether any stream is being captured, so that calls which may invalidate a capture (cuEventQuery of timing events, creation of
-  /// events) must be put off. Lock-free.
+  /// Whether any stream is being captured, so that calls which may invalidate a capture must be put off. Lock-free.
   [[nodiscard]] bool capturing() const;
 
   // --- cuBLAS ---

@@ -346,7 +346,7 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
   if (launch.passes) { let_pass(facts, kernel_index, kind, launch.in_window); }
   if (tracked && may_time(launch)) { decision.time_it = kind->timing_pending = true; }
   ++kind->launches;
-  known.order.close(*stream, order);
+  known.order.close_launch(*stream, order, launch.ticket.join);
   if (decision.is_collective || launch.ticket.join != 0 || !decision.untouched(facts.dynamic_shared)) {
     launch.ticket.kind = known.kinds.position(kind);
     decision.ticket = pack(launch.ticket);

@@ -51,7 +51,7 @@ Ticket CoreState::place_graph(Stream& stream, const GraphFacts& graph, std::uint
     ticket.serial = add_collective(stream, order, facts, host_time_ns, ticket.join);
     ticket.era = known.order.era();
   }
-  known.order.close(stream, order);
+  known.order.close_launch(stream, order, ticket.join);
   return ticket.collective || ticket.join != 0 ? pack(ticket) : 0;
 }
 
@@ -74,6 +74,8 @@ void Core::on_graph_followed(StreamId stream, std::uint32_t newest) {
   CoreState::Hold hold(*state_);
   if (Stream* found = state_->followed_stream(stream, hold)) { state_->known.order.suspect(*found, newest); }
 }
+
+std::uint32_t Core::newest_collective() const { return state_->newest_collective.load(std::memory_order_acquire); }
 
 void Core::after_graph(const GraphStep& begun, bool taken) {
   on_launched(begun.ticket, taken ? LaunchOutcome::plain_ok : LaunchOutcome::failed);

@@ -106,7 +106,7 @@ class CoreState::Followed {
     all.count_beside(all.kernels[what.kernel], beside);
   }
   void leave() {
-    if (order_ != nullptr) { state_.known.order.close(*stream_, *order_); }
+    if (order_ != nullptr) { state_.known.order.close_passed(*stream_, *order_); }
     order_ = nullptr;
   }
 

@@ -200,9 +200,10 @@ struct CoreState {
   std::atomic<std::uint64_t> host_dependencies{0};
   const bool may_gate = controls(rules, trial_arms(rules) - 1).gate;  ///< in some arm: the last one has all that any has
   std::atomic<bool> collectives_pending{false};                       ///< some may not be over
-  std::atomic<std::uint64_t> collectives_taken{0};                    ///< Collectives::taken()
-  std::atomic<std::uint64_t> streams_joined{0};                       ///< ProgramOrder::streams_joined()
-  std::atomic<std::uint32_t> unplaced{0};                             ///< calls under way: Core::begin_unplaced
+  std::atomic<Serial> newest_collective{0};
+  std::atomic<std::uint64_t> collectives_taken{0};  ///< Collectives::taken()
+  std::atomic<std::uint64_t> streams_joined{0};     ///< ProgramOrder::streams_joined()
+  std::atomic<std::uint32_t> unplaced{0};           ///< calls under way: Core::begin_unplaced
   EventRecords event_records;
   Rest rest{platform.rest};
   Passing passing{platform.pass};
@@ -255,6 +256,7 @@ struct CoreState {
     const Serial serial = known.order.add_collective(stream, order, facts, now, join);
     passing.close();
     collectives_pending.store(true, std::memory_order_relaxed);
+    newest_collective.store(serial, std::memory_order_release);
     collectives_taken.store(known.order.collectives().taken(), std::memory_order_release);
     return serial;
   }

@@ -220,8 +220,18 @@ SyncPoint ProgramOrder::add_host_action(Stream& stream) {
     over.host_actions = again ? 0 : bit_at(stream.host_place);
   }
   order.as_of = over.sequence = sequence_;
-  close(stream, order);
+  publish_wait(stream, order);
   return over;
+}
+
+// Nothing else of the stream: the driver may not have it yet.
+void ProgramOrder::publish_wait(const Stream& stream, const Order& order) {
+  if (!stream.info.blocking || stream.host_place == PlaceSet::kNone) { return; }
+  Context& context = context_of(stream);
+  Order& published = is_legacy_stream(stream.id) ? context.legacy : context.blocking;
+  refresh(published);
+  published.host_actions |= bit_at(stream.host_place);
+  join(context.held, order);
 }
 
 void ProgramOrder::record(EventId id, Stream& stream, const RecordPoint& before, bool alone) {
@@ -282,7 +292,8 @@ Serial ProgramOrder::may_hold_up_to(EventId id, bool sure) {
 bool ProgramOrder::may_hold_more(EventId id) {
   const Event* event = find_event(id);
   const Serial unknown = recorded_unseen_ ? collectives_.newest() : 0;
-  return collectives_.any_up_to(event == nullptr ? unknown : event->order.perhaps_behind);
+  if (event == nullptr) { return collectives_.any_up_to(unknown); }
+  return collectives_.any_up_to(event->order.perhaps_behind) || blocking_may_hold_more(event->order);
 }
 
 void ProgramOrder::join_event(Stream& stream, const Event& event, const RecordPoint& before) {
@@ -322,16 +333,10 @@ SyncPoint ProgramOrder::point_of(EventId id) {
   return point_of(event->order);
 }
 
-// A legacy default stream is asked about all blocking ones, so what it is behind by a launch under way is asked about as well.
+// A legacy default stream is asked about all blocking ones as well.
 SyncPoint ProgramOrder::point_of(Stream& stream) {
   const bool stands_for_all = is_legacy_stream(stream.id) && active_capture(stream) == 0;
-  Order held = stands_for_all ? ahead(stream) : stream.order;
-  if (!stands_for_all) {
-    joins_.for_each([&](const JoiningLaunch& launch) {
-      if (launch.stream == stream.id) { leave_joined(held, launch); }
-    });
-  }
-  SyncPoint point = point_of(held);
+  SyncPoint point = point_of(stands_for_all ? ahead(stream) : taken_of(stream));
   point.stream = stream.id;
   return point;
 }

@@ -81,15 +81,17 @@ class ProgramOrder {
   /// Opens the next operation of the stream: what precedes it, implicit synchronisation with the legacy default stream included.
   /// The caller may advance the clock of what it gets, then calls `close`.
   Order& open(Stream& stream);
-  /// The same for a launch that the driver has yet to take. `join` is not 0 where that puts the stream behind more than it holds.
-  /// The launch is then under way until end_launch or end_join. Until then, nothing says to other threads what it is behind.
+  /// The same for a launch that the driver has yet to take. `join` is not 0 where it puts the stream, or those that wait for it,
+  /// behind more than they hold. The launch is then under way until end_launch or end_join. Until then, others are not behind it.
   Order& open_launch(Stream& stream, JoinId& join);
   void end_join(JoinId join, bool taken);
   /// What would precede the next operation of a stream that is not captured. A question is no operation: nothing changes by it.
   [[nodiscard]] Order ahead(const Stream& stream);
-  /// The same for one that was written down and that the driver may not have yet. Nothing new is before it: `published` says when
-  /// a launch must not be written down.
+  void close_launch(const Stream& stream, const Order& order, JoinId launch);
+  /// The same for one that was written down and that the driver may not have yet. Nothing new is before it, and nothing new behind
+  /// what it is behind: `published` says when a launch must not be written down.
   Order& open_passed(Stream& stream);
+  void close_passed(const Stream& stream, const Order& order);
   /// Live collectives that can run beside an operation with this order on this stream, and are expected to.
   [[nodiscard]] Beside beside(const Stream& stream, const Order& order, const Span& span) const;
   /// Of these, those whose begin the stream may still be asked to wait for.
@@ -195,8 +197,7 @@ class ProgramOrder {
     Order held;                 ///< by any of them, records and waits included: no more is before what they do next
     std::uint64_t doubted = 0;  ///< which doubt was the last one; 0: none
     Order destroyed;            ///< of all streams that are no more: a host synchronisation of the context waits for them as well
-    bool has_legacy = false;    ///< its legacy default stream had an operation
-    bool has_blocking = false;  ///< a blocking one had
+    bool has_blocking = false;  ///< a blocking stream that is not the legacy one had an operation
   };
   struct Capture {
     std::uint32_t id = 0;  ///< 0: free
@@ -205,6 +206,8 @@ class ProgramOrder {
     GraphFacts held;
   };
 
+  /// What stands behind blocking streams may stand behind a collective that they hold, though that is not known.
+  [[nodiscard]] bool blocking_may_hold_more(const Order& order);
   /// Null where nothing is known of it.
   [[nodiscard]] const Event* find_event(EventId event);
   void join_event(Stream& stream, const Event& event, const RecordPoint& before);
@@ -229,6 +232,8 @@ class ProgramOrder {
   bool leave_untaken(Before& before, std::uint64_t telling);
   /// Something not known to be over that `order` does not hold.
   [[nodiscard]] bool holds_more(const Order& published, const Order& order) const;
+  /// Whether streams that wait for this one do not hold all that it holds.
+  [[nodiscard]] bool publishes_more(const Stream& stream, const Order& order);
   /// What the stream holds becomes what others stand behind.
   void note_published(const Stream& stream, const Order& order);
   /// What the legacy default stream holds for a blocking one, and these for it.
@@ -237,8 +242,12 @@ class ProgramOrder {
   Order& open_alone(Stream& stream);
   /// What blocking streams and the legacy one have before each other. A thread that is about to launch may be late.
   void join_published(Order& into, const Stream& stream);
-  /// By a launch of that stream that is under way.
+  /// A launch of that stream is under way.
   [[nodiscard]] bool is_joining(const Stream& stream);
+  /// What the stream is surely behind: without its launches that are under way.
+  [[nodiscard]] Order taken_of(const Stream& stream);
+  /// The stream's wait for the host.
+  void publish_wait(const Stream& stream, const Order& order);
   /// Leaves what the stream held before the launch. What it has got since by others goes too.
   void leave_joined(Order& order, const JoiningLaunch& launch) const;
   Capture* find_capture(std::uint32_t id);

@@ -18,26 +18,23 @@ bool ProgramOrder::holds_more(const Order& published, const Order& order) const 
          collectives_.any_more(published.collectives, order.collectives);
 }
 
+bool ProgramOrder::publishes_more(const Stream& stream, const Order& order) {
+  const Context& context = context_of(stream);
+  return holds_more(order, context.legacy) && (is_legacy_stream(stream.id) || holds_more(order, context.blocking));
+}
+
 void ProgramOrder::note_published(const Stream& stream, const Order& order) {
   Context& context = context_of(stream);
   const bool legacy = is_legacy_stream(stream.id);
-  (legacy ? context.has_legacy : context.has_blocking) = true;
-  const bool to_others = legacy ? context.has_blocking : context.has_legacy;
-  const bool more = holds_more(order, context.legacy) && (legacy || holds_more(order, context.blocking));
-  if (to_others && more) { ++published_; }
+  context.has_blocking = context.has_blocking || !legacy;
+  if (context.has_blocking && publishes_more(stream, order)) { ++published_; }
 }
 
-// What came to a legacy default stream in this way is left to the streams that it came from. Others get it by that stream alone.
 void ProgramOrder::join_published(Order& into, const Stream& stream) {
   const Order& published = published_to(stream);
-  if (!launches_.any() && !joins_.any()) { return join(into, published); }
+  if (!launches_.any()) { return join(into, published); }
   Order taken = published;
   static_cast<void>(leave_untaken(taken.collectives, collectives_.taken()));
-  const ContextId context = key_of(stream.info.context);
-  joins_.for_each([&](const JoiningLaunch& launch) {
-    const bool by_legacy = is_legacy_stream(launch.stream) && launch.context == context;
-    if (by_legacy && !is_legacy_stream(stream.id)) { leave_joined(taken, launch); }
-  });
   join(into, taken);
 }
 
@@ -64,13 +61,12 @@ Order& ProgramOrder::open_told(Stream& stream, const RecordPoint& before) {
 Order& ProgramOrder::open_launch(Stream& stream, JoinId& join) {
   join = 0;
   if (!stream.info.blocking || active_capture(stream) != 0) { return open(stream); }
-  if (holds_more(published_to(stream), stream.order)) {
+  if (holds_more(published_to(stream), stream.order) || publishes_more(stream, stream.order)) {
     refresh(stream.order);
     if (++last_join_ == 0) { ++last_join_; }
     join = last_join_;
     const Order& held = stream.order;
-    const ContextId context = key_of(stream.info.context);
-    if (!joins_.begin({join, stream.id, context, held.host_actions, held.as_of, held.collectives})) { lost_ = true; }
+    if (!joins_.begin({join, stream.id, held.host_actions, held.as_of, held.collectives})) { lost_ = true; }
   }
   return open(stream);
 }
@@ -82,13 +78,38 @@ Order& ProgramOrder::open_passed(Stream& stream) {
   return order;
 }
 
+void ProgramOrder::close_passed(const Stream& stream, const Order& order) {
+  if (&order == &stream.captured || !stream.info.blocking) { return; }
+  Context& context = context_of(stream);
+  (is_legacy_stream(stream.id) ? context.legacy : context.blocking).clock.join(order.clock);
+  join(context.held, order);
+}
+
+void ProgramOrder::close_launch(const Stream& stream, const Order& order, JoinId launch) {
+  if (launch == 0) { return close(stream, order); }
+  join(context_of(stream).held, order);
+}
+
 // A launch that was not taken leaves its stream behind nothing new. What it seems to be behind would seem over with the stream.
 void ProgramOrder::end_join(JoinId join, bool taken) {
   const std::optional<JoiningLaunch> ended = joins_.end(join);
   if (!ended) { return; }
   ++streams_joined_;
-  const Stream* stream = taken ? nullptr : find_stream(ended->stream);
-  if (stream != nullptr) { doubt_context(*stream); }
+  const Stream* stream = find_stream(ended->stream);
+  if (stream == nullptr) { return; }
+  if (taken) {
+    close(*stream, taken_of(*stream));
+  } else {
+    doubt_context(*stream);
+  }
+}
+
+Order ProgramOrder::taken_of(const Stream& stream) {
+  Order order = stream.order;
+  joins_.for_each([&](const JoiningLaunch& launch) {
+    if (launch.stream == stream.id) { leave_joined(order, launch); }
+  });
+  return order;
 }
 
 bool ProgramOrder::is_joining(const Stream& stream) {
@@ -102,6 +123,21 @@ void ProgramOrder::leave_joined(Order& order, const JoiningLaunch& launch) const
   for (std::size_t chain = 0; chain < order.collectives.size(); ++chain) {
     order.collectives[chain] = std::min(order.collectives[chain], launch.collectives[chain]);
   }
+}
+
+// Not every operation of a legacy default stream is followed.
+bool ProgramOrder::blocking_may_hold_more(const Order& order) {
+  bool more = false;
+  const auto look_at = [&](ContextId, const Context& context) {
+    more = more || collectives_.any_more(context.held.collectives, order.collectives) ||
+           collectives_.any_up_to(context.held.perhaps_behind);
+  };
+  if (order.behind_blocking == kSeveralContexts) {
+    contexts_.for_each(look_at);
+  } else if (const Context* context = contexts_.find(order.behind_blocking)) {
+    look_at(order.behind_blocking, *context);
+  }
+  return more;
 }
 
 }  // namespace elbowroom::interposer

@@ -44,7 +44,6 @@ struct LaunchingCall {
 struct JoiningLaunch {
   JoinId id = 0;
   StreamId stream = 0;
-  ContextId context = 0;  ///< its key
   // what the stream held before the launch
   std::uint64_t host_actions = 0;
   std::uint64_t as_of = 0;  ///< of the host actions

@@ -115,14 +115,13 @@ struct CaptureHooks {
     if (state == nullptr) { return process::call_real<Ours>(exec, stream); }
     const std::uint64_t now = process::now_ns();
     const StreamId id = state->stream_id(stream, default_stream);
-    const process::ExecutableGraph graph = state->graphs.get(exec);
+    const process::ExecutableGraph graph = state->graphs.begin_launch(exec);
     const GraphFacts& facts = graph.facts;
     std::optional<UnseenRecord> records;
     if (facts.records) { records.emplace(*state->core, kSomeEvent); }
     std::optional<Unplaced> waiting;  // as wait_for_host
     if (facts.waits) { waiting.emplace(*state->core); }
     const GraphStep begun = state->core->on_graph_launch(id, facts, now, graph.newest);
-    state->graphs.launched(exec, begun.newest);
     const Stream named = explicit_stream<D>(stream, default_stream);
     if (graph.node_priorities && !state->graphs.priorities_left() && has_priority(state->driver, named)) {
       state->graphs.leave_priorities();
@@ -137,8 +136,7 @@ struct CaptureHooks {
     } else if (facts.waits) {
       state->core->on_host_dependency(id);
     }
-    if (begun.newest != 0) { follow_others(*state, id, exec, begun.newest); }
-    state->core->after_graph(begun, result == D::kSuccess);
+    end_launch(*state, id, exec, graph, begun, result);
     state->timer.poll(now);  // a program of graphs alone has no other launch that would ask
     return result;
   }
@@ -149,11 +147,10 @@ struct CaptureHooks {
     Interposer<D>* state = interposer<D>();
     if (state == nullptr) { return process::call_real<Ours>(exec, stream); }
     const StreamId id = state->stream_id(stream, default_stream);
-    const GraphStep ready = state->core->on_graph_upload(id, state->graphs.get(exec).newest);
-    state->graphs.launched(exec, ready.newest);
+    const process::ExecutableGraph graph = state->graphs.begin_launch(exec);
+    const GraphStep ready = state->core->on_graph_upload(id, graph.newest);
     const int result = process::call_real<Ours>(exec, stream);
-    follow_others(*state, id, exec, ready.newest);
-    state->core->after_graph(ready, result == D::kSuccess);
+    end_launch(*state, id, exec, graph, ready, result);
     return result;
   }
 
@@ -171,10 +168,14 @@ struct CaptureHooks {
     return call();
   }
 
-  // While the driver launched the graph here, another thread may have launched it, and the driver has put that launch first.
-  static void follow_others(Interposer<D>& state, StreamId stream, GraphExec exec, std::uint32_t newest_before) {
-    const std::uint32_t newest = state.graphs.get(exec).newest;
-    if (newest != newest_before) { state.core->on_graph_followed(stream, newest); }
+  // While the driver launched the graph here, another thread may have launched it, and the driver has put that launch first. Or
+  // another thread launched a collective on this stream, which the driver has put first. The next launch is behind it too.
+  static void end_launch(Interposer<D>& state, StreamId stream, GraphExec exec, const process::ExecutableGraph& graph,
+                         const GraphStep& begun, int result) {
+    const std::uint32_t newest = begun.newest == 0 ? 0 : state.core->newest_collective();
+    const bool others = state.graphs.end_launch(exec, graph, newest);
+    if (others && newest != 0) { state.core->on_graph_followed(stream, newest); }
+    state.core->after_graph(begun, result == D::kSuccess);
   }
 
   static bool always() { return true; }

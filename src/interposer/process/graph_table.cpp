@@ -22,18 +22,35 @@ void GraphTable::add(const void* exec, const GraphFacts& facts) {
   known->facts.records = known->facts.records || facts.records;
 }
 
-void GraphTable::launched(const void* exec, std::uint32_t newest) {
+ExecutableGraph GraphTable::begin_launch(const void* exec) {
   const std::lock_guard lock(mutex_);
   ExecutableGraph* known = graphs_.find(key_of(exec));
-  if (known == nullptr || newest == 0) { return; }
-  // Who asked first may tell last. Numbers begin anew after the greatest one; those of launches at once lie near each other.
+  const ExecutableGraph before = copy_of(known);
+  if (known != nullptr) {
+    ++known->launches;
+    ++known->under_way;
+  }
+  return before;
+}
+
+bool GraphTable::end_launch(const void* exec, const ExecutableGraph& begun, std::uint32_t newest) {
+  const std::lock_guard lock(mutex_);
+  ExecutableGraph* known = graphs_.find(key_of(exec));
+  if (known == nullptr || known->under_way == 0) { return false; }  // another one got its handle meanwhile
+  --known->under_way;
+  // Who ended first may tell last. Numbers begin anew after the greatest one; those of launches at once lie near each other.
   const std::uint32_t ahead = known->newest == 0 ? 0 : known->newest - newest;
-  if (ahead == 0 || ahead > kMostMeanwhile) { known->newest = newest; }
+  if (newest != 0 && (ahead == 0 || ahead > kMostMeanwhile)) { known->newest = newest; }
+  return begun.under_way != 0 || known->launches != begun.launches + 1;
 }
 
 ExecutableGraph GraphTable::get(const void* exec) {
   const std::lock_guard lock(mutex_);
-  if (const ExecutableGraph* known = graphs_.find(key_of(exec))) { return *known; }
+  return copy_of(graphs_.find(key_of(exec)));
+}
+
+ExecutableGraph GraphTable::copy_of(const ExecutableGraph* known) {
+  if (known != nullptr) { return *known; }
   ExecutableGraph unknown;
   unknown.facts.waits = unknown.facts.records = true;
   return unknown;

@@ -14,7 +14,9 @@ namespace elbowroom::interposer::process {
 struct ExecutableGraph {
   GraphFacts facts;
   bool node_priorities = false;  ///< instantiated with priorities of ours, which an update must not change
-  std::uint32_t newest = 0;      ///< GraphStep::newest of its last launch
+  std::uint32_t newest = 0;      ///< its launches may stand behind all collectives up to this one; 0: behind none
+  std::uint32_t launches = 0;    ///< that have begun
+  std::uint32_t under_way = 0;   ///< of these, those of which it is not told that they have ended
 };
 
 /// What the executable graphs of the process hold. At most kGraphs; a further one counts as one that waits, so that nothing is
@@ -28,9 +30,12 @@ class GraphTable {
   void put(const void* exec, const GraphFacts& facts, bool node_priorities);
   /// The graph holds that as well; how many of a kind is kept as it was.
   void add(const void* exec, const GraphFacts& facts);
-  /// Before the launch the youngest collective was this one; 0: it is not known. Of launches by several threads at once the one
-  /// before which there were most counts, as the driver may put each behind the others.
-  void launched(const void* exec, std::uint32_t newest);
+  /// Before a launch, or what makes it ready: the graph as it is then, without this launch.
+  ExecutableGraph begin_launch(const void* exec);
+  /// After it the youngest collective was this one; 0: it is not known. Of launches by several threads at once the one after which
+  /// there were most counts, as the driver may put each behind the others. `begun` is what begin_launch said. True: others may
+  /// have launched the graph meanwhile.
+  bool end_launch(const void* exec, const ExecutableGraph& begun, std::uint32_t newest);
   ExecutableGraph get(const void* exec);
   void remove(const void* exec);
   /// The program launches graphs on streams with priorities of its own. In a graph with priorities of ours its kernels lose them,
@@ -41,6 +46,8 @@ class GraphTable {
   [[nodiscard]] bool may_take_priorities();
 
  private:
+  static ExecutableGraph copy_of(const ExecutableGraph* known);
+
   OwnMutex mutex_;
   FixedTable<ExecutableGraph, 2 * kGraphs> graphs_;
   std::atomic<bool> priorities_left_{false};

@@ -11,16 +11,30 @@ TEST(GraphTable, KeepsTheLastOfLaunchesByThreadsAtOnce) {
   const auto table = std::make_unique<GraphTable>();
   const int exec = 0;
   table->put(&exec, {}, false);
-  table->launched(&exec, 0xfffffff0U);
+  const auto launch = [&](std::uint32_t newest) { return table->end_launch(&exec, table->begin_launch(&exec), newest); };
+  EXPECT_FALSE(launch(0xfffffff0U));
   EXPECT_EQ(table->get(&exec).newest, 0xfffffff0U);
-  table->launched(&exec, 0xffffffe0U);  // asked before the other one
+  launch(0xffffffe0U);  // ended before the other one
   EXPECT_EQ(table->get(&exec).newest, 0xfffffff0U);
-  table->launched(&exec, 5);  // numbers began anew
+  launch(5);  // numbers began anew
   EXPECT_EQ(table->get(&exec).newest, 5U);
-  table->launched(&exec, 0xfffffff5U);
+  launch(0xfffffff5U);
   EXPECT_EQ(table->get(&exec).newest, 5U);
-  table->launched(&exec, 0);
+  launch(0);
   EXPECT_EQ(table->get(&exec).newest, 5U);
+}
+
+TEST(GraphTable, TellsBothOfTwoLaunchesAtOnceOfTheOther) {
+  const auto table = std::make_unique<GraphTable>();
+  const int exec = 0;
+  table->put(&exec, {}, false);
+  const ExecutableGraph first = table->begin_launch(&exec);
+  const ExecutableGraph second = table->begin_launch(&exec);
+  EXPECT_TRUE(table->end_launch(&exec, second, 1));
+  EXPECT_TRUE(table->end_launch(&exec, first, 1));
+  EXPECT_FALSE(table->end_launch(&exec, table->begin_launch(&exec), 1));
+  table->remove(&exec);
+  EXPECT_FALSE(table->end_launch(&exec, first, 1)) << "it is no more";
 }
 
 }  // namespace
