@@ -30,6 +30,7 @@ struct StreamInfo {
   std::int32_t device = 0;  ///< ordinal, 0..63
   bool blocking = true;     ///< not created with CU_STREAM_NON_BLOCKING; default streams are blocking
   std::uint32_t sms = 0;    ///< of its context, which may be given a part of the device; 0: those of the device
+  bool first = false;       ///< the program gave it a priority above the default
 };
 
 /// About a function (kernel) met for the first time or after a module was unloaded.
@@ -153,16 +154,16 @@ constexpr std::size_t kEventSlots = 256;
 
 struct Decision {
   Ticket ticket = 0;
-  std::uint32_t dynamic_shared = 0;       ///< bytes to launch with; the program's own unless the launch is shaped
-  EventSlot completion_event = kNoEvent;  ///< add CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT with this event (flags 0)
-  EventSlot wait_on = kNoEvent;           ///< cuStreamWaitEvent(stream, event) before the launch
-  bool priority = false;                  ///< add CU_LAUNCH_ATTRIBUTE_PRIORITY with the context's greatest priority
-  bool time_it = false;                   ///< record timing events around the launch (never while anything is being captured)
-  bool captured = false;                  ///< the stream is being captured, as far as the core was told
-  std::uint64_t capture = 0;              ///< by which capture, as the driver numbers them; 0: that is not known
-  bool is_collective = false;
-  bool waits_for_host = false;  ///< its kernel does: tell on_host_dependency once more when the driver has taken it
-  ContextId context = 0;        ///< of the stream, where anything is decided
+  std::uint32_t dynamic_shared = 0;           ///< bytes to launch with; the program's own unless the launch is shaped
+  EventSlot completion_event = kNoEvent;      ///< add CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT with this event (flags 0)
+  EventSlot wait_on = kNoEvent;               ///< cuStreamWaitEvent(stream, event) before the launch
+  bool priority = false;                      ///< add CU_LAUNCH_ATTRIBUTE_PRIORITY with the context's greatest priority
+  bool time_it = false;                       ///< record timing events around the launch (never while anything is being captured)
+  bool captured = false;                      ///< the stream is being captured, as far as the core was told
+  std::uint64_t capture = 0;                  ///< by which capture, as the driver numbers them; 0: that is not known
+  bool is_collective = false, joins = false;  ///< joins: its stream, or another, stands behind more once the driver has it
+  bool waits_for_host = false;                ///< its kernel does: tell on_host_dependency once more when the driver has taken it
+  ContextId context = 0;                      ///< of the stream, where anything is decided
   /// Not zero: a step of the program begins with this launch. Record a timing event before it, tell `on_step_time` later.
   std::uint64_t step = 0;
   bool in_window = false;           ///< in order and in time: for the hooks' own accounting of overhead
@@ -179,7 +180,7 @@ enum class LaunchOutcome : std::uint8_t {
   ok,          ///< launched as decided
   plain_ok,    ///< launched as the program asked, because the hooks could not carry the decision out (e.g. no event could be made)
   relaunched,  ///< failed as decided, then launched as the program asked: the function goes without that control from now on
-  failed       ///< failed as the program asked
+  failed       ///< failed as the program asked, or came into a capture that is not followed
 };
 
 /// Chains of collectives that may be under way at once without an order between them.
@@ -322,9 +323,9 @@ class Core {
   [[nodiscard]] bool may_be_waited_for() const;
   /// An operation without kernel that may order other streams, as one of a *legacy* stream does. `before`: before_operation().
   void on_stream_operation(StreamId stream, const RecordPoint& before);
-  /// NCCL put a collective by copy engines on the stream, which waits for other ranks and holds no SM. Call it once the driver has
-  /// taken it.
-  void on_copying_collective(StreamId stream, std::uint64_t host_time_ns);
+  /// NCCL is about to put a collective by copy engines on the stream, which waits for other ranks and holds no SM. Tell on_launched
+  /// of the ticket.
+  Ticket on_copying_collective(StreamId stream, std::uint64_t host_time_ns);
   /// Memory is freed in a stream's order, before the driver. What is allocated on another one, after it, may get it, and the driver
   /// makes that stream wait then.
   void on_memory_freed();
@@ -385,8 +386,7 @@ class Core {
   // meanwhile. A handler that interrupted another call of this thread may fork as well ---
   void after_fork_in_child();
 
-  /// Launches that were left alone.
-  [[nodiscard]] std::uint64_t launches_at_rest() const;
+  [[nodiscard]] std::uint64_t launches_at_rest() const;  ///< that were left alone
 
   /// One document of run/process_report.hpp. May be called at any time, also by a handler that interrupted another call of this
   /// thread. Where the lock cannot be had it is written without it, and says so ("interrupted").

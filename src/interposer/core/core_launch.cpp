@@ -98,7 +98,8 @@ void place_collective(Launch& launch) {
   CollectiveFacts facts;
   facts.expected = launch.expected;
   facts.blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(launch.facts.grid.count(), 0xffffffffU));
-  facts.first_blocks = launch.decision.priority || launch.facts.sets_priority ? facts.blocks : 0;
+  const bool first = launch.decision.priority || launch.facts.sets_priority || launch.stream.info.first;
+  facts.first_blocks = first ? facts.blocks : 0;
   facts.cluster = launch.kernel.cluster_of(launch.facts);
   facts.sms = sms_of(launch);
   facts.shape = static_cast<std::uint32_t>(known.kinds.position(&launch.kind));
@@ -149,21 +150,20 @@ Span span_of(const Launch& launch) {
 Refusal refusal_of(const Launch& launch, const Collective& collective) {
   ProgramOrder& order = launch.state.known.order;
   const CoreState& state = launch.state;
-  return gate_refusal(
-      {.collective = collective,
-       .facts = launch.facts,
-       .context = launch.stream.info.context,
-       .capture = launch.captured ? launch.stream.capture : 0,
-       .compute = launch.expected,
-       .sms = sms_of(launch),
-       .collectives_between = order.may_queue(collective, launch.order.collectives),
-       .blocks_of_others = order.collectives().blocks_beside(collective, launch.order.collectives),
-       .event_taken = order.collectives().newest() - collective.serial >= kEventSlots,
-       .capture_active = order.captures_active() != 0,
-       .waits_captured = launch.captured && order.waits_captured(launch.stream),
-       .host_action_pending = order.host_actions_pending(),
-       .order_lost = state.order_lost(),
-       .compares = compares(state.rules)});
+  return gate_refusal({.collective = collective,
+                       .facts = launch.facts,
+                       .context = launch.stream.info.context,
+                       .capture = launch.captured ? launch.stream.capture : 0,
+                       .compute = launch.expected,
+                       .sms = sms_of(launch),
+                       .collectives_between = order.may_queue(collective, launch.order.collectives),
+                       .blocks_of_others = order.collectives().blocks_beside(collective, launch.order.collectives),
+                       .event_taken = order.collectives().newest() - collective.serial >= kEventSlots,
+                       .capture_active = order.captures_active() != 0,
+                       .waits_captured = launch.captured && order.waits_captured(launch.stream),
+                       .host_action_pending = order.host_actions_pending(),
+                       .order_lost = state.order_lost(),
+                       .compares = compares(state.rules)});
 }
 
 /// Not asked about again by the stream. Some might be allowed later, when more is known to be over, but every launch would ask.
@@ -348,6 +348,7 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
   ++kind->launches;
   known.order.close_launch(*stream, order, launch.ticket.join);
   if (decision.is_collective || launch.ticket.join != 0 || !decision.untouched(facts.dynamic_shared)) {
+    decision.joins = launch.ticket.join != 0;
     launch.ticket.kind = known.kinds.position(kind);
     decision.ticket = pack(launch.ticket);
   }

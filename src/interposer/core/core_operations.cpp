@@ -139,20 +139,24 @@ void Core::on_stream_operation(StreamId stream, const RecordPoint& before) {
 }
 
 // Like one that ends at once, it is seldom beside anything. What stands behind it queues behind another all the same.
-void Core::on_copying_collective(StreamId stream, std::uint64_t host_time_ns) {
-  if (state_->rest.on()) { return; }
+Ticket Core::on_copying_collective(StreamId stream, std::uint64_t host_time_ns) {
+  if (state_->rest.on()) { return 0; }
   CoreState::Hold hold(*state_);
   state_->see_collective();
   Stream* found = state_->meet_stream(stream, hold) ? state_->known.order.find_stream(stream) : nullptr;
-  if (found == nullptr) { return; }
-  ProgramOrder& known = state_->known.order;
-  Order& order = known.open(*found);
+  if (found == nullptr) { return 0; }
+  Knowledge& known = state_->known;
+  TicketFields ticket;
+  Order& order = known.order.open_launch(*found, ticket.join);
   CollectiveFacts facts;
   facts.expected = order.clock.enqueue(host_time_ns, 0);
   facts.duration_known = true;
-  facts.launched = true;
-  static_cast<void>(state_->add_collective(*found, order, facts, host_time_ns));
-  known.close(*found, order);
+  ticket.collective = true;
+  ticket.kind = known.kinds.position(known.other_kinds());
+  ticket.serial = state_->add_collective(*found, order, facts, host_time_ns, ticket.join);
+  ticket.era = known.order.era();
+  known.order.close_launch(*found, order, ticket.join);
+  return pack(ticket);
 }
 
 bool Core::sets_targets() {

@@ -17,9 +17,11 @@ using HostHooks = driver::HostHooks<Driver>;
 template <auto Ours, class... Arguments>
 int memory_operation(DefaultStream default_stream, cu::Stream stream, Arguments... arguments) {
   if (nccl::is_launching()) {
+    Interposer* state = interposer();
+    if (state == nullptr) { return call_real<Ours>(stream, arguments...); }
+    const Ticket ticket = state->core->on_copying_collective(state->stream_id(stream, default_stream), now_ns());
     const int result = call_real<Ours>(stream, arguments...);
-    Interposer* state = result == cu::kSuccess ? interposer() : nullptr;
-    if (state != nullptr) { state->core->on_copying_collective(state->stream_id(stream, default_stream), now_ns()); }
+    state->core->on_launched(ticket, result == cu::kSuccess ? LaunchOutcome::plain_ok : LaunchOutcome::failed);
     return result;
   }
   return HostHooks::host_dependency<Ours>(default_stream, stream, arguments...);

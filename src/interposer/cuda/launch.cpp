@@ -227,12 +227,22 @@ bool captured_otherwise(const Driver& driver, const Decision& decision, cu::Stre
   return decision.capture == 0 || driver.capture_of(stream) != decision.capture;
 }
 
+/// As the program asks; to the core it is none where it goes into a capture that is not followed.
+int launch_as_asked(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Decision& decision,
+                    DriverClock& clock) {
+  const cu::Stream stream = explicit_stream<Driver>(request.config.stream, request.default_stream);
+  const bool elsewhere = decision.joins && captured_otherwise(state.driver, decision, stream);
+  const LaunchOutcome outcome = elsewhere ? LaunchOutcome::failed : LaunchOutcome::ok;
+  return driver::launch_untouched(*state.core, request, original, decision, outcome, clock);
+}
+
 int carry_out(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Decision& decision,
               DriverClock& clock) {
   const cu::Stream stream = explicit_stream<Driver>(request.config.stream, request.default_stream);
   // As far as the core knows without any of our events.
   if (captured_otherwise(state.driver, decision, stream)) {
-    return driver::launch_untouched(*state.core, request, original, decision, LaunchOutcome::plain_ok, clock);
+    const LaunchOutcome outcome = decision.joins ? LaunchOutcome::failed : LaunchOutcome::plain_ok;
+    return driver::launch_untouched(*state.core, request, original, decision, outcome, clock);
   }
   const cu::Context context = Driver::place_of(decision.context);
   const bool gated = wait_for_collective(state, decision, context, stream);
@@ -263,7 +273,7 @@ int launch(const LaunchRequest& request, OriginalLaunch original) {
   std::optional<driver::Unplaced> waiting;  // until it is told once more
   if (decision.waits_for_host) { waiting.emplace(*state->core); }
   const int result = decision.untouched(request.config.shared_bytes)
-                         ? driver::launch_untouched(*state->core, request, original, decision, LaunchOutcome::ok, account.clock)
+                         ? launch_as_asked(*state, request, original, decision, account.clock)
                          : carry_out(*state, request, original, decision, account.clock);
   if (result != cu::kSuccess) {
     state->core->on_refused(facts.stream);

@@ -123,7 +123,7 @@ struct CaptureHooks {
     if (facts.waits) { waiting.emplace(*state->core); }
     const GraphStep begun = state->core->on_graph_launch(id, facts, now, graph.newest);
     const Stream named = explicit_stream<D>(stream, default_stream);
-    if (graph.node_priorities && !state->graphs.priorities_left() && has_priority(state->driver, named)) {
+    if (graph.node_priorities && !state->graphs.priorities_left() && priority_of(state->driver, named) != 0) {
       state->graphs.leave_priorities();
     }
     if (begun.step != 0 && !state->driver.is_captured(named)) {

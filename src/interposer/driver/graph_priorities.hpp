@@ -7,6 +7,7 @@
 #include "interposer/core/collectives.hpp"
 #include "interposer/core/graph_width.hpp"
 #include "interposer/driver/graph_facts.hpp"
+#include "interposer/driver/stream_priority.hpp"
 
 /// Which nodes of a graph may get the greatest priority, and that they get it.
 namespace elbowroom::interposer::driver {
@@ -19,16 +20,6 @@ std::uint32_t sms_here(D& driver) {
   const std::uint32_t sms = driver.sms(place);
   const int device = sms == 0 ? driver.device(place) : -1;
   return device < 0 ? sms : driver.describe_device(device).sms;
-}
-
-/// Whether what is launched on the stream has a priority of the program's. A stream that is captured is not asked: that breaks
-/// captures.
-template <Driver D>
-bool has_priority(const D& driver, typename D::Stream stream) {
-  const typename D::OwnCalls own(driver.calls);
-  int priority = 0;
-  return driver.calls.stream_get_priority != nullptr && !driver.is_captured(stream) &&
-         driver.calls.stream_get_priority(stream, &priority) == D::kSuccess && priority != 0;
 }
 
 /// A collective, however many blocks it has: the program may change their number in an executable graph, and the driver refuses an

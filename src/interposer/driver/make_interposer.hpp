@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "interposer/driver/interposer.hpp"
+#include "interposer/driver/stream_priority.hpp"
 #include "interposer/process/signal_mask.hpp"
 #include "interposer/process/symbol_routes.hpp"
 
@@ -38,6 +39,7 @@ struct Asked {
       const auto handle = reinterpret_cast<typename D::Stream>(static_cast<std::uintptr_t>(id));
       place = driver.place_of(handle);
       info.blocking = !driver.is_non_blocking(handle);
+      info.first = priority_of(driver, handle) < 0;
     }
     info.context = D::context_id(place);
     const int device = driver.device(place);

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "interposer/driver/host_wait.hpp"
+#include "interposer/driver/stream_priority.hpp"
 #include "interposer/driver/unseen_record.hpp"
 #include "interposer/driver/wait_under_way.hpp"
 
@@ -22,7 +23,8 @@ struct StreamHooks {
     const int device = state->driver.device(place);
     if (device < 0) { return; }  // the core asks for the stream when it meets it
     const bool blocking = (flags & D::kStreamNonBlocking) == 0;
-    state->core->on_stream_create(id_of(*stream), {D::context_id(place), device, blocking, state->driver.sms(place)});
+    const bool first = priority_of(state->driver, *stream) < 0;
+    state->core->on_stream_create(id_of(*stream), {D::context_id(place), device, blocking, state->driver.sms(place), first});
   }
 
   // What is destroyed is forgotten before the call, because another thread may get its handle before that returns. Where the driver

@@ -120,7 +120,20 @@ void graph_beside_collectives() {
   EXPECT(!goes_first(32) && goes_first(31));
 }
 
-constexpr Case kCases[] = {{"named", named},
+// 132 SMs. An exchange has priority by its stream, whatever created that. With its 100 blocks a collective of 40 would leave none.
+void stream_priority_leaves_an_sm() {
+  const TwoStreams two;
+  cu::Stream first = nullptr;
+  EXPECT(cuStreamCreateWithPriority(&first, cu::kStreamNonBlocking, kGreatestPriority) == 0);
+  EXPECT(launch_on(first, fake_function("_ZN4mine11my_exchangeEPv", 96, 0), 100) == 0);
+  EXPECT(launch_on(two.comm, two.all_reduce, 40) == 0);
+  EXPECT(attribute_of(*fake_call(fake_call_count() - 1), cu::kLaunchPriority) == nullptr);
+  EXPECT(cuCtxSynchronize() == 0 && launch_on(two.comm, two.all_reduce, 40) == 0);
+  EXPECT(attribute_of(*fake_call(fake_call_count() - 1), cu::kLaunchPriority) != nullptr);
+}
+
+constexpr Case kCases[] = {{"stream_priority_leaves_an_sm", stream_priority_leaves_an_sm},
+                           {"named", named},
                            {"graphed", graphed},
                            {"priority_leaves_an_sm", priority_leaves_an_sm},
                            {"node_priority_leaves_an_sm", node_priority_leaves_an_sm},

@@ -1,3 +1,4 @@
+#include "during.hpp"
 #include "hook_cases.hpp"
 #include "interposer/nccl/functions.hpp"
 
@@ -49,11 +50,26 @@ void captured() {
   EXPECT(cuStreamEndCapture(lanes.comm, &graph) == 0);
 }
 
+// Another thread puts a stream behind it while NCCL is about to enqueue it.
+void followed_meanwhile() {
+  const Lanes lanes;
+  EXPECT(lanes.waits_for(lanes.comm));
+  const cu::Stream copies = make_stream();
+  const cu::Event event = make_event();
+  bool waits = true;
+  during("cuStreamBatchMemOp", [&] {
+    EXPECT(cuEventRecord(event, copies) == 0 && cuStreamWaitEvent(lanes.comm, event, 0) == 0);
+    waits = lanes.waits_for(lanes.comm);
+  });
+  EXPECT(gather(copies) == 0 && !waits);
+}
+
 constexpr Case kCases[] = {
     {"captured", captured},
     {"gathers", gathers},
     {"queues", queues},
     {"own_waits", own_waits},
+    {"followed_meanwhile", followed_meanwhile},
 };
 
 }  // namespace

@@ -82,12 +82,64 @@ void refused_while_joined() {
   EXPECT(cuStreamSynchronize(late.blocking) == 0 && !late.waits_behind_late());
 }
 
+/// A blocking stream waits for a collective whose peers are late, by an event. What it launches next is behind that collective, and
+/// the default stream is behind this launch.
+struct WaitsForLate : LateDefault {
+  WaitsForLate() : LateDefault(&make_stream) {
+    EXPECT(launch(blocking) == 0 && launch(nullptr) == 0);
+    EXPECT(cuEventRecord(event, holds_late) == 0 && cuStreamWaitEvent(blocking, event, 0) == 0);
+  }
+};
+template <class Action>
+void publish_during(Action action) {
+  const WaitsForLate late;
+  during("cuLaunchKernel", [&] { action(late); });
+  EXPECT(late.launch(late.blocking) == 0 && !late.waits_behind_late());
+}
+void default_synchronised() {
+  publish_during([](const LateDefault&) { EXPECT(cuStreamSynchronize(nullptr) == 0); });
+}
+void default_recorded() {
+  publish_during([](const LateDefault&) {
+    const cu::Event over = make_event();
+    EXPECT(cuEventRecord(over, nullptr) == 0 && cuEventQuery(over) == 0);
+  });
+}
+void default_launched() {
+  publish_during([](const LateDefault& late) {
+    const cu::Stream other = make_blocking_stream();
+    EXPECT(late.launch(nullptr) == 0 && late.launch(other) == 0 && cuStreamSynchronize(other) == 0);
+  });
+}
+void default_synchronised_after() {
+  const WaitsForLate late;
+  EXPECT(late.launch(late.blocking) == 0 && cuStreamSynchronize(nullptr) == 0 && late.waits_behind_late());
+}
+// The launch takes the short way: it is written down, and the driver does not have it yet.
+void default_synchronised_short() {
+  const LateDefault late(&make_stream);
+  EXPECT(cuEventRecord(late.event, late.holds_late) == 0);
+  for (int i = 0; i < 4; ++i) { EXPECT(late.launch(late.blocking) == 0); }
+  EXPECT(cuStreamWaitEvent(late.blocking, late.event, 0) == 0);
+  during("cuLaunchKernel", [&] { EXPECT(cuStreamSynchronize(nullptr) == 0); });
+  EXPECT(late.launch(late.blocking) == 0 && !late.waits_behind_late());
+}
+
 constexpr Case kCases[] = {
-    {"synchronised_after", synchronised_after},       {"synchronised_while_joined", synchronised_while_joined},
-    {"queried_while_joined", queried_while_joined},   {"recorded_while_joined", recorded_while_joined},
-    {"joined_while_recorded", joined_while_recorded}, {"graph_while_joined", graph_while_joined},
-    {"host_while_joined", host_while_joined},         {"default_while_joined", default_while_joined},
+    {"synchronised_after", synchronised_after},
+    {"synchronised_while_joined", synchronised_while_joined},
+    {"queried_while_joined", queried_while_joined},
+    {"recorded_while_joined", recorded_while_joined},
+    {"joined_while_recorded", joined_while_recorded},
+    {"graph_while_joined", graph_while_joined},
+    {"host_while_joined", host_while_joined},
+    {"default_while_joined", default_while_joined},
     {"refused_while_joined", refused_while_joined},
+    {"default_synchronised", default_synchronised},
+    {"default_recorded", default_recorded},
+    {"default_launched", default_launched},
+    {"default_synchronised_after", default_synchronised_after},
+    {"default_synchronised_short", default_synchronised_short},
 };
 
 }  // namespace

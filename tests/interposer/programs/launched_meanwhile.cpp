@@ -109,6 +109,29 @@ void third_behind(const char* name, Call call) {
 void third_behind_graph() { third_behind("cuGraphLaunch", &cuGraphLaunch); }
 void third_behind_upload() { third_behind("cuGraphUpload", &cuGraphUpload); }
 
+// Two threads launch a graph for the first time at once, and no collective is launched in between.
+void graph_by_two() {
+  const BesideLate beside;
+  Lanes::settle();
+  const cu::GraphExec exec = graph_of([&](cu::Stream stream) { EXPECT(launch_on(stream, beside.lanes.gemm) == 0); });
+  beside.lanes.collective(beside.late);
+  EXPECT(beside.lanes.product_waits(beside.lanes.compute));
+  during("cuGraphLaunch", [&] { EXPECT(cuGraphLaunch(exec, beside.late) == 0); });
+  EXPECT(cuGraphLaunch(exec, beside.lanes.comm) == 0 && !beside.lanes.waits_for(beside.lanes.comm));
+}
+// The graph is launched behind a late collective that was not there when its launch began, and then elsewhere.
+void graph_behind_next() {
+  const BesideLate beside;
+  Lanes::settle();
+  const cu::GraphExec exec = graph_of([&](cu::Stream stream) { EXPECT(launch_on(stream, beside.lanes.gemm) == 0); });
+  during("cuGraphLaunch", [&] {
+    beside.lanes.collective(beside.late);
+    EXPECT(beside.lanes.product_waits(beside.lanes.compute));
+  });
+  EXPECT(cuGraphLaunch(exec, beside.late) == 0 && cuGraphLaunch(exec, beside.lanes.comm) == 0);
+  EXPECT(!beside.lanes.waits_for(beside.lanes.comm));
+}
+
 // The other thread waits for what the stream held before the collective.
 void finished_while_launched() {
   const BesideLate beside;
@@ -187,6 +210,8 @@ constexpr Case kCases[] = {
     {"graph_while_launched", graph_while_launched},
     {"third_behind_graph", third_behind_graph},
     {"third_behind_upload", third_behind_upload},
+    {"graph_by_two", graph_by_two},
+    {"graph_behind_next", graph_behind_next},
     {"finished_while_graph", finished_while_graph},
     {"collective_while_launched", collective_while_launched},
     {"finished_while_launched", finished_while_launched},

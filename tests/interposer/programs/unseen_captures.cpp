@@ -119,8 +119,31 @@ void external_waits() {
   EXPECT(cuStreamSynchronize(two.other) == 0 && !two.is_over());
 }
 
+// A blocking stream is captured unseen. What it launches is not behind what the default stream holds, and asking it says nothing.
+void launches_behind_default() {
+  for (const bool collective : {false, true}) {
+    const Lanes lanes;
+    const cu::Stream blocking = make_blocking_stream();
+    EXPECT(lanes.waits_for(lanes.comm));
+    Lanes::settle();
+    lanes.collective(nullptr);
+    EXPECT(lanes.product_waits(lanes.compute));
+    begin_unseen(blocking);
+    if (collective) {
+      lanes.collective(blocking);
+    } else {
+      EXPECT(launch_on(blocking, lanes.gemm) == 0);
+    }
+    end(blocking);
+    EXPECT(cuStreamSynchronize(blocking) == 0 && !lanes.waits_for(nullptr));
+    Lanes::settle();
+    EXPECT(lanes.waits_for(nullptr));
+  }
+}
+
 constexpr Case kCases[] = {
     {"launches", launches},
+    {"launches_behind_default", launches_behind_default},
     {"ends", ends},
     {"two_at_once", two_at_once},
     {"records", records},

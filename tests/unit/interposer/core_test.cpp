@@ -115,6 +115,19 @@ TEST(Core, CountsTheBlocksThatTheProgramGavePriority) {
   }
 }
 
+// The same by a priority of its stream.
+TEST(Core, CountsTheBlocksOfStreamsWithPriority) {
+  for (const bool first : {false, true}) {
+    Program program(rules_of(Policy::priority));
+    program.fake.streams[kCommStream].first = first;
+    LaunchFacts own = program.facts(kAllReduce, kCommStream);
+    own.grid = {132, 1, 1};  // too many for a priority of ours
+    program.launch(own);
+    LaunchFacts beside = program.facts(kAllReduce, kOtherComputeStream);
+    EXPECT_EQ(program.launch(beside).priority, !first);
+  }
+}
+
 // DDP: the gradients of a bucket are ready when the kernel before ends; the all-reduce and the next kernel may begin together.
 TEST(Core, GatesACollectiveThatWaitsForTheSameKernel) {
   Program program(rules_of(Policy::gate));
@@ -307,7 +320,7 @@ TEST(Core, WaitsForNothingBehindACollectiveThatIsNotKnownToBeOver) {
 
 TEST(Core, WaitsForNothingBehindACollectiveByCopyEngines) {
   Program program(rules_of(Policy::gate));
-  program.core->on_copying_collective(kCommStream, program.now_ns);
+  program.core->on_launched(program.core->on_copying_collective(kCommStream, program.now_ns), LaunchOutcome::plain_ok);
   EXPECT_FALSE(program.launch(kGemm, kComputeStream).in_window) << "it holds no SM";
   program.launch(kAllReduce, kCommStream);
   EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::queued_collective);
