@@ -5,8 +5,8 @@ usage: scripts/gpu/added_host_time.py --cost FILE [--programs moe,pipeline] [--g
 
 Host times of whole launches differ by a quarter where other programs share the machine's CPUs, and what `run` adds cannot be seen in them. So
 the calls that rank 0 makes in a step are counted by the profiler, with nothing preloaded. FILE is what launch_cost.py wrote: what each kind of
-call takes more at rest, as the program finds it, than the driver's own function. What was not timed counts as the dearest kind, though most is
-not hooked at all. Not in the sum: what caches and threads make of it, and steps in which `auto` compares.
+call takes more at rest, as the program finds it, than the driver's own function. Calls that have no hook cost nothing, and hooked ones that were
+not timed count as the dearest kind. Not in the sum: what caches and threads make of it, and steps in which `auto` compares.
 """
 
 from __future__ import annotations
@@ -39,6 +39,15 @@ TIMED = {
     "cuEventQuery": ("cudaEventQuery",),
     "cuMemsetD8Async": ("cudaMemsetAsync",),
 }
+NOT_HOOKED = {
+    "cudaDeviceGetAttribute",
+    "cudaGetErrorString",
+    "cudaGetFuncBySymbol",
+    "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+    "cudaPeekAtLastError",
+    "cudaStreamIsCapturing",
+    "cudaThreadExchangeStreamCaptureMode",
+}
 KIND_OF = {call: kind for kind, calls in TIMED.items() for call in calls}
 HOST_CATEGORIES = ("cuda_runtime", "cuda_driver")
 
@@ -54,6 +63,8 @@ def costs(path: Path) -> dict[str, tuple[float, float]]:
 def calls_of_a_step(trace: Path) -> dict[str, float]:
     events = json.loads(trace.read_text(encoding="utf-8"))["traceEvents"]
     names = collections.Counter(event["name"] for event in events if event.get("cat") in HOST_CATEGORIES)
+    for name in NOT_HOOKED:
+        names.pop(name, None)
     return {name: count / TRACED_STEPS for name, count in names.most_common()}
 
 

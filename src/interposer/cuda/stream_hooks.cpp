@@ -23,6 +23,7 @@ int context_waits(cu::Context context, cu::Event event, Call call) {
   if (state->foreign_events.contains(event)) {
     return driver::wait_for_host<Driver>(*state, whole_context(id_of(named_or_current(*state, context))), call);
   }
+  const driver::Unplaced meanwhile(*state->core);
   const std::uint64_t records = state->core->event_records(id_of(event));
   state->core->on_context_wait(id_of(event), records);
   const int result = call();
@@ -54,19 +55,19 @@ using namespace elbowroom::interposer::cuda;
 
 int cuStreamCreate(cu::Stream* stream, unsigned flags) {
   const int result = call_real<&cuStreamCreate>(stream, flags);
-  StreamHooks::tell_created(result, stream, flags);
+  StreamHooks::tell_created(result, stream, flags, 0);
   return result;
 }
 
 int cuStreamCreateWithPriority(cu::Stream* stream, unsigned flags, int priority) {
   const int result = call_real<&cuStreamCreateWithPriority>(stream, flags, priority);
-  StreamHooks::tell_created(result, stream, flags);
+  StreamHooks::tell_created(result, stream, flags, priority);
   return result;
 }
 
 int cuGreenCtxStreamCreate(cu::Stream* stream, cu::GreenContext context, unsigned flags, int priority) {
   const int result = call_real<&cuGreenCtxStreamCreate>(stream, context, flags, priority);
-  StreamHooks::tell_created(result, stream, flags);
+  StreamHooks::tell_created(result, stream, flags, priority);
   return result;
 }
 

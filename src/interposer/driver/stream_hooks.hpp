@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "interposer/driver/host_wait.hpp"
-#include "interposer/driver/stream_priority.hpp"
 #include "interposer/driver/unseen_record.hpp"
 #include "interposer/driver/wait_under_way.hpp"
 
@@ -16,15 +15,14 @@ struct StreamHooks {
   using Stream = typename D::Stream;
   using Event = typename D::Event;
 
-  static void tell_created(int result, const Stream* stream, unsigned flags) {
+  static void tell_created(int result, const Stream* stream, unsigned flags, int priority) {
     Interposer<D>* state = interposer<D>();
     if (state == nullptr || result != D::kSuccess || stream == nullptr || *stream == nullptr) { return; }
     const typename D::Place place = state->driver.place_of(*stream);
     const int device = state->driver.device(place);
     if (device < 0) { return; }  // the core asks for the stream when it meets it
     const bool blocking = (flags & D::kStreamNonBlocking) == 0;
-    const bool first = priority_of(state->driver, *stream) < 0;
-    state->core->on_stream_create(id_of(*stream), {D::context_id(place), device, blocking, state->driver.sms(place), first});
+    state->core->on_stream_create(id_of(*stream), {D::context_id(place), device, blocking, state->driver.sms(place), priority < 0});
   }
 
   // What is destroyed is forgotten before the call, because another thread may get its handle before that returns. Where the driver

@@ -11,12 +11,12 @@ namespace {
 using StreamHooks = driver::StreamHooks<Driver>;
 
 // A new stream may have the handle of one that a carrier was made for. `masked`: it has a mask of compute units.
-void tell_created(int result, const hip::Stream* stream, unsigned flags, bool masked) {
+void tell_created(int result, const hip::Stream* stream, unsigned flags, int priority, bool masked) {
   Interposer* state = interposer();
   if (state == nullptr || result != hip::kSuccess || stream == nullptr || *stream == nullptr) { return; }
   state->driver.carriers.remove(id_of(*stream));
   if (masked) { state->driver.carriers.refuse(id_of(*stream)); }
-  StreamHooks::tell_created(result, stream, flags);
+  StreamHooks::tell_created(result, stream, flags, priority);
 }
 
 }  // namespace
@@ -26,25 +26,25 @@ using namespace elbowroom::interposer::hip;
 
 int hipStreamCreate(hip::Stream* stream) {
   const int result = call_real<&hipStreamCreate>(stream);
-  tell_created(result, stream, 0, false);
+  tell_created(result, stream, 0, 0, false);
   return result;
 }
 
 int hipStreamCreateWithFlags(hip::Stream* stream, unsigned flags) {
   const int result = call_real<&hipStreamCreateWithFlags>(stream, flags);
-  tell_created(result, stream, flags, false);
+  tell_created(result, stream, flags, 0, false);
   return result;
 }
 
 int hipStreamCreateWithPriority(hip::Stream* stream, unsigned flags, int priority) {
   const int result = call_real<&hipStreamCreateWithPriority>(stream, flags, priority);
-  tell_created(result, stream, flags, false);
+  tell_created(result, stream, flags, priority, false);
   return result;
 }
 
 int hipExtStreamCreateWithCUMask(hip::Stream* stream, std::uint32_t words, const std::uint32_t* mask) {
   const int result = call_real<&hipExtStreamCreateWithCUMask>(stream, words, mask);
-  tell_created(result, stream, 0, true);
+  tell_created(result, stream, 0, 0, true);
   return result;
 }
 

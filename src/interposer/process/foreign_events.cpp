@@ -17,8 +17,7 @@ bool ForeignEvents::remove(const void* event) {
   return known;
 }
 
-bool ForeignEvents::contains(const void* event) {
-  if (!any_.load(std::memory_order_relaxed)) { return false; }
+bool ForeignEvents::finds(const void* event) {
   const std::lock_guard lock(mutex_);
   return overflowed_ || events_.find(key_of(event)) != nullptr;
 }

@@ -16,9 +16,11 @@ class ForeignEvents {
   void add(const void* event);
   /// Whether it was one.
   bool remove(const void* event);
-  bool contains(const void* event);
+  bool contains(const void* event) { return any_.load(std::memory_order_relaxed) && finds(event); }
 
  private:
+  bool finds(const void* event);
+
   OwnMutex mutex_;
   std::atomic<bool> any_{false};  // read without the lock: programs without such events pay nothing
   bool overflowed_ = false;

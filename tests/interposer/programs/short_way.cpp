@@ -81,20 +81,20 @@ Counted count(pid_t child, std::uint64_t hook, std::uint64_t driver, const Range
   return counted;
 }
 
-/// Of the launch that `prepare` leaves to be made.
+/// Of the call of that name that `prepare` leaves to be made.
 template <class Prepare>
-Counted steps_of_launch(Prepare prepare) {
+Counted steps_of(const char* name, Prepare prepare) {
   const auto loader = reinterpret_cast<void* (*)(void*, const char*)>(dlsym(dlopen("libc.so.6", RTLD_NOW), "dlsym"));
-  const auto driver = reinterpret_cast<std::uint64_t>(loader(dlopen("libcuda.so.1", RTLD_NOW), "cuLaunchKernel"));
-  const void* const exported = dlsym(RTLD_DEFAULT, "cuLaunchKernel");
+  const auto driver = reinterpret_cast<std::uint64_t>(loader(dlopen("libcuda.so.1", RTLD_NOW), name));
+  const void* const exported = dlsym(RTLD_DEFAULT, name);
   const auto hook = reinterpret_cast<std::uint64_t>(exported);
   EXPECT(driver != 0 && hook != 0 && driver != hook);
   const pid_t child = fork();
   if (child == 0) {
     if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) { _exit(kSkipped); }
-    const auto launch = prepare();
+    const auto call = prepare();
     raise(SIGSTOP);
-    launch();
+    call();
     _exit(0);
   }
   int status = 0;
@@ -125,23 +125,49 @@ auto after(int collectives, bool default_stream) {
   };
 }
 
+template <class Prepare>
+Counted steps_of_launch(Prepare prepare) {
+  return steps_of("cuLaunchKernel", prepare);
+}
+
 void outside_windows() { expect_at_most("outside windows", steps_of_launch(after(3, false)), 160, 14); }
 void default_stream() { expect_at_most("outside windows, default stream", steps_of_launch(after(3, true)), 240, 22); }
 void no_collective() { expect_at_most("no collective", steps_of_launch(after(0, false)), 160, 14); }
 // After a comparison in which nothing was gained.
 void at_rest() { expect_at_most("at rest", steps_of_launch(after(2'000, false)), 15, 1); }
 
+/// Calls on the default stream, which at rest nobody is asked about.
+template <class Call>
+auto ordering(Call call) {
+  return [=] {
+    after(2'000, false)();
+    const cu::Event event = make_event();
+    for (int i = 0; i < 2; ++i) { EXPECT(call(event) == 0); }
+    return [=] { call(event); };
+  };
+}
+void orders_at_rest() {
+  const auto count_of = [](const char* name, auto call) { expect_at_most(name, steps_of(name, ordering(call)), 85, 10); };
+  count_of("cuEventRecord", [](cu::Event event) { return cuEventRecord(event, nullptr); });
+  count_of("cuStreamWaitEvent", [](cu::Event event) { return cuStreamWaitEvent(nullptr, event, 0); });
+  count_of("cuEventQuery", [](cu::Event event) { return cuEventQuery(event); });
+  count_of("cuStreamSynchronize", [](cu::Event /*event*/) { return cuStreamSynchronize(nullptr); });
+  count_of("cuMemsetD8Async", [](cu::Event /*event*/) { return cuMemsetD8Async(8, 0, 8, nullptr); });
+}
+
 #else
 
 [[noreturn]] void outside_windows() { skip("the processor is no x86-64"); }
-constexpr auto default_stream = outside_windows, no_collective = outside_windows, at_rest = outside_windows;
+constexpr auto default_stream = outside_windows, no_collective = outside_windows, at_rest = outside_windows,
+               orders_at_rest = outside_windows;
 
 #endif
 
 constexpr Case kCases[] = {{"outside_windows", outside_windows},
                            {"default_stream", default_stream},
                            {"no_collective", no_collective},
-                           {"at_rest", at_rest}};
+                           {"at_rest", at_rest},
+                           {"orders_at_rest", orders_at_rest}};
 
 }  // namespace
 

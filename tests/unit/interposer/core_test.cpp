@@ -101,33 +101,6 @@ TEST(Core, LeavesTheProgramsOwnAttributesAlone) {
   EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::no_event);
 }
 
-// Of 132 SMs its 100 blocks and 31 others leave one, and 32 others none.
-TEST(Core, CountsTheBlocksThatTheProgramGavePriority) {
-  for (const std::uint32_t others : {31U, 32U}) {
-    Program program(rules_of(Policy::priority));
-    LaunchFacts own = program.facts(kAllReduce, kCommStream);
-    own.sets_priority = true;
-    own.grid = {100, 1, 1};
-    program.launch(own);
-    LaunchFacts beside = program.facts(kAllReduce, kOtherComputeStream);
-    beside.grid = {others, 1, 1};
-    EXPECT_EQ(program.launch(beside).priority, others == 31);
-  }
-}
-
-// The same by a priority of its stream.
-TEST(Core, CountsTheBlocksOfStreamsWithPriority) {
-  for (const bool first : {false, true}) {
-    Program program(rules_of(Policy::priority));
-    program.fake.streams[kCommStream].first = first;
-    LaunchFacts own = program.facts(kAllReduce, kCommStream);
-    own.grid = {132, 1, 1};  // too many for a priority of ours
-    program.launch(own);
-    LaunchFacts beside = program.facts(kAllReduce, kOtherComputeStream);
-    EXPECT_EQ(program.launch(beside).priority, !first);
-  }
-}
-
 // DDP: the gradients of a bucket are ready when the kernel before ends; the all-reduce and the next kernel may begin together.
 TEST(Core, GatesACollectiveThatWaitsForTheSameKernel) {
   Program program(rules_of(Policy::gate));
