@@ -9,7 +9,7 @@ namespace elbowroom::interposer {
 namespace {
 
 constexpr StreamId kOtherBlockingStream = 0x6000;
-constexpr EventId kEvent = 0x9200;
+constexpr EventId kJoinedEvent = 0x9200;
 
 /// The legacy stream holds a collective whose peers are late.
 class CoreJoining : public testing::Test {
@@ -22,8 +22,8 @@ class CoreJoining : public testing::Test {
   }
   Ticket begin(StreamId stream, FunctionId function = kGemm) { return core().on_launch(program_.facts(function, stream)).ticket; }
   void end(Ticket launch, LaunchOutcome outcome = LaunchOutcome::plain_ok) { core().on_launched(launch, outcome); }
-  void record(StreamId stream) { core().on_event_record(kEvent, stream, core().before_event_record(kEvent)); }
-  void synchronize_event() { core().on_synchronized(core().event_point(kEvent), program_.now_ns); }
+  void record(StreamId stream) { core().on_event_record(kJoinedEvent, stream, core().before_event_record(kJoinedEvent)); }
+  void synchronize_event() { core().on_synchronized(core().event_point(kJoinedEvent), program_.now_ns); }
   /// Whether a launch beside it is gated on a collective behind the late one. It would wait for the late one's peers.
   bool late_seems_over(StreamId late = kDefaultStream) {
     const Decision behind = program_.launch(kAllReduce, late);
@@ -87,9 +87,9 @@ TEST_F(CoreJoining, AnEventThatIsRecordedBeforeIsBehindNothing) {
 
 TEST_F(CoreJoining, AnEventWhoseRecordWasUnderWayThenIsBehindNothing) {
   const Ticket launch = begin(kBlockingStream);
-  const RecordPoint before = core().before_event_record(kEvent);
+  const RecordPoint before = core().before_event_record(kJoinedEvent);
   end(launch);
-  core().on_event_record(kEvent, kBlockingStream, before);
+  core().on_event_record(kJoinedEvent, kBlockingStream, before);
   synchronize_event();
   EXPECT_FALSE(late_seems_over());
 }
@@ -193,8 +193,8 @@ class PassingJoins : public testing::Test {
     process_.compute(kDefaultStream);
   }
   void order(StreamId from, StreamId to) {
-    process_.core->on_event_record(kEvent, from, process_.core->before_event_record(kEvent));
-    process_.core->on_stream_wait(to, kEvent, process_.core->before_wait(kEvent));
+    process_.core->on_event_record(kJoinedEvent, from, process_.core->before_event_record(kJoinedEvent));
+    process_.core->on_stream_wait(to, kJoinedEvent, process_.core->before_wait(kJoinedEvent));
   }
   PassingProcess process_;
 };
@@ -217,19 +217,22 @@ TEST_F(PassingJoins, OfABlockingStreamTheLegacyOneIsToldTheLongWay) {
   EXPECT_TRUE(process_.compute(kDefaultStream));
 }
 
-// The thread looked whether it may, and then another one put the legacy stream behind more.
-TEST_F(PassingJoins, WhatIsWrittenDownTooLateIsBehindNothingNew) {
+// The thread looked whether it may, and then another one put this stream or the legacy one behind more.
+class PassingTooLate : public PassingJoins, public testing::WithParamInterface<StreamId> {};
+TEST_P(PassingTooLate, PutsNothingBehindMore) {
   PassingThread thread;
   thread.use(process_.core->passed_launches(1));
   LaunchFacts facts = process_.facts(kGemm, kBlockingStream, 4'096);
   facts.thread = &thread;
   process_.core->on_launched(process_.core->on_launch(facts).ticket, LaunchOutcome::ok);
   ASSERT_TRUE(thread.told(process_.gate));
-  order(kCommStream, kDefaultStream);
+  order(kCommStream, GetParam());
   ASSERT_FALSE(thread.told(process_.gate));
   ASSERT_TRUE(thread.take(process_.gate, {kGemm, facts.grid, facts.block}, kBlockingStream, passing_now));
-  EXPECT_FALSE(process_.core->stream_point(kBlockingStream).any_collective);
+  const StreamId behind = GetParam() == kBlockingStream ? kDefaultStream : kBlockingStream;
+  EXPECT_FALSE(process_.core->stream_point(behind).any_collective);
 }
+INSTANTIATE_TEST_SUITE_P(OfStreams, PassingTooLate, testing::Values(kBlockingStream, kDefaultStream));
 
 }  // namespace
 }  // namespace elbowroom::interposer
