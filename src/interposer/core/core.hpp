@@ -316,7 +316,7 @@ class Core {
   /// All streams of a context wait for the event, also those yet to be made. Which ones they are is not followed. `records` is as
   /// above. Call it before the driver, as another thread may go on behind it, and after it, as another may have recorded the event.
   void on_context_wait(EventId event, std::uint64_t records);
-  void begin_unplaced();  ///< a call is about to be made that orders what is not known yet: until the next, nothing is gated
+  void begin_unplaced();  ///< a call begins that orders what is not known before it returns: nothing is gated meanwhile
   void end_unplaced();
   void on_devices_wait();  ///< what follows on several devices waits for all that was launched on them: not followed
   /// Whether what was launched so far may be waited for. False: nothing of it is behind late peers or the host. Lock-free.

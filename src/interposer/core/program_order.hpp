@@ -64,9 +64,8 @@ class ProgramOrder {
     if (is_legacy_stream(stream)) { contexts_.prefetch(stream); }
   }
   /// Forgets every event, every capture and what streams hold, and takes everything for finished. Any event may have been recorded
-  /// unseen. Streams stay known: the driver is
-  /// not to be asked for one that is being captured. What is told of the others later (points, places) refers to nothing then, an
-  /// order that was lost stays lost, and counts go on.
+  /// unseen by then. Streams stay known: the driver is not to be asked for one that is being captured. What is told of the others
+  /// later (points, places) refers to nothing then, an order that was lost stays lost, and counts go on.
   void begin_anew();
 
   /// Null when the table is full: `lost` from then on.
