@@ -29,12 +29,16 @@ GraphStep Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::u
   }
   // Without kernels it may be without nodes, which is no operation: other streams do not wait for it.
   const bool operates = followed && (graph.collectives > 0 || graph.computes > 0);
-  if (operates) { begun.ticket = state_->place_graph(*found, graph, key, host_time_ns); }
+  if (operates) {
+    const TicketFields placed = state_->place_graph(*found, graph, key, host_time_ns);
+    begun.joins = placed.join != 0;
+    begun.ticket = placed.collective || begun.joins ? pack(placed) : 0;
+  }
   if (begun.newest != 0) { begun.wait = known.order.begin_wait(*found, kSomeEvent, 0, 0); }
   return begun;
 }
 
-Ticket CoreState::place_graph(Stream& stream, const GraphFacts& graph, std::uint64_t key, std::uint64_t host_time_ns) {
+TicketFields CoreState::place_graph(Stream& stream, const GraphFacts& graph, std::uint64_t key, std::uint64_t host_time_ns) {
   TicketFields ticket;
   Order& order = known.order.open_launch(stream, ticket.join);
   ticket.kind = known.kinds.position(known.other_kinds());
@@ -45,14 +49,15 @@ Ticket CoreState::place_graph(Stream& stream, const GraphFacts& graph, std::uint
     facts.expected = order.clock.enqueue(host_time_ns, 0);
     facts.shape = static_cast<std::uint32_t>(kind == nullptr ? ticket.kind : known.kinds.position(kind));
     facts.blocks = kUnknownBlocks;
-    facts.first_blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(graph.first_blocks, kUnknownBlocks));
+    const std::uint64_t first_blocks = stream.info.first ? kUnknownBlocks : graph.first_blocks;
+    facts.first_blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(first_blocks, kUnknownBlocks));
     ticket.collective = true;
     ticket.kind = facts.shape;
     ticket.serial = add_collective(stream, order, facts, host_time_ns, ticket.join);
     ticket.era = known.order.era();
   }
   known.order.close_launch(stream, order, ticket.join);
-  return ticket.collective || ticket.join != 0 ? pack(ticket) : 0;
+  return ticket;
 }
 
 // Until the driver has taken it, another thread may launch it elsewhere, and so before it.

@@ -267,8 +267,8 @@ struct CoreState {
     collectives_taken.store(known.order.collectives().taken(), std::memory_order_release);
     streams_joined.store(known.order.streams_joined(), std::memory_order_release);
   }
-  /// Makes a graph the stream's next operation; the ticket is 0 where nothing need be told of its launch.
-  Ticket place_graph(Stream& stream, const GraphFacts& graph, std::uint64_t key, std::uint64_t host_time_ns);
+  /// Makes a graph the stream's next operation.
+  TicketFields place_graph(Stream& stream, const GraphFacts& graph, std::uint64_t key, std::uint64_t host_time_ns);
   /// Before the first launch of its kind: with what an earlier run learned of it.
   void begin_kind(LaunchKind& kind, std::uint64_t key);
   /// A launch that was not left alone: a collective, or a function that is met for the first time.

@@ -20,6 +20,7 @@ struct GraphStep {
   std::uint64_t step = 0;    ///< that begins with it, as Decision::step; 0: none does, or nobody waits for its time
   ContextId context = 0;     ///< of the stream
   std::uint32_t newest = 0;  ///< number of the youngest collective by then; 0: the launch is not followed
+  bool joins = false;        ///< Decision::joins
   Ticket ticket = 0;         ///< of its collectives, for Core::after_graph
   WaitId wait = 0;           ///< for the launches of the graph that the driver takes before
 };

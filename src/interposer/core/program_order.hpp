@@ -247,8 +247,9 @@ class ProgramOrder {
   [[nodiscard]] Order taken_of(const Stream& stream);
   /// The stream's wait for the host.
   void publish_wait(const Stream& stream, const Order& order);
-  /// Leaves what the stream held before the launch. What it has got since by others goes too.
-  void leave_joined(Order& order, const JoiningLaunch& launch) const;
+  static HeldThen held_by(const Order& order) { return {order.host_actions, order.as_of, order.collectives}; }
+  /// Leaves what was held then. What others have added since goes too.
+  void leave_held(Order& order, const HeldThen& then) const;
   Capture* find_capture(std::uint32_t id);
   [[nodiscard]] const Capture* find_capture(std::uint32_t id) const;
   SyncPoint point_of(const Order& order);

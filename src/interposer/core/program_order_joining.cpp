@@ -65,8 +65,7 @@ Order& ProgramOrder::open_launch(Stream& stream, JoinId& join) {
     refresh(stream.order);
     if (++last_join_ == 0) { ++last_join_; }
     join = last_join_;
-    const Order& held = stream.order;
-    if (!joins_.begin({join, stream.id, held.host_actions, held.as_of, held.collectives})) { lost_ = true; }
+    if (!joins_.begin({join, stream.id, held_by(stream.order), {}})) { doubt_context(stream); }
   }
   return open(stream);
 }
@@ -88,6 +87,7 @@ void ProgramOrder::close_passed(const Stream& stream, const Order& order) {
 void ProgramOrder::close_launch(const Stream& stream, const Order& order, JoinId launch) {
   if (launch == 0) { return close(stream, order); }
   join(context_of(stream).held, order);
+  if (JoiningLaunch* joining = joins_.find(launch)) { joining->with = held_by(order); }
 }
 
 // A launch that was not taken leaves its stream behind nothing new. What it seems to be behind would seem over with the stream.
@@ -98,7 +98,9 @@ void ProgramOrder::end_join(JoinId join, bool taken) {
   const Stream* stream = find_stream(ended->stream);
   if (stream == nullptr) { return; }
   if (taken) {
-    close(*stream, taken_of(*stream));
+    Order published = taken_of(*stream);
+    leave_held(published, ended->with);  // and not what another thread made the stream wait for meanwhile
+    close(*stream, published);
   } else {
     doubt_context(*stream);
   }
@@ -107,7 +109,7 @@ void ProgramOrder::end_join(JoinId join, bool taken) {
 Order ProgramOrder::taken_of(const Stream& stream) {
   Order order = stream.order;
   joins_.for_each([&](const JoiningLaunch& launch) {
-    if (launch.stream == stream.id) { leave_joined(order, launch); }
+    if (launch.stream == stream.id) { leave_held(order, launch.before); }
   });
   return order;
 }
@@ -118,10 +120,10 @@ bool ProgramOrder::is_joining(const Stream& stream) {
   return any;
 }
 
-void ProgramOrder::leave_joined(Order& order, const JoiningLaunch& launch) const {
-  order.host_actions &= host_places_.valid(launch.host_actions, launch.as_of);
+void ProgramOrder::leave_held(Order& order, const HeldThen& then) const {
+  order.host_actions &= host_places_.valid(then.host_actions, then.as_of);
   for (std::size_t chain = 0; chain < order.collectives.size(); ++chain) {
-    order.collectives[chain] = std::min(order.collectives[chain], launch.collectives[chain]);
+    order.collectives[chain] = std::min(order.collectives[chain], then.collectives[chain]);
   }
 }
 

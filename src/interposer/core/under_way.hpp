@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -39,15 +40,20 @@ struct LaunchingCall {
   JoinId join = 0;
 };
 
+/// What a stream held at a time.
+struct HeldThen {
+  std::uint64_t host_actions = 0;
+  std::uint64_t as_of = 0;  ///< of the host actions
+  Before collectives{};
+};
+
 /// A launch that may put its stream behind what other streams hold, by the legacy default one. The driver may not have taken it
 /// yet.
 struct JoiningLaunch {
   JoinId id = 0;
   StreamId stream = 0;
-  // what the stream held before the launch
-  std::uint64_t host_actions = 0;
-  std::uint64_t as_of = 0;  ///< of the host actions
-  Before collectives{};
+  HeldThen before;  ///< the launch
+  HeldThen with;    ///< it
 };
 
 /// What threads are in the middle of. Few are at a time.
@@ -61,16 +67,20 @@ class UnderWay {
     calls_[count_++] = call;
     return true;
   }
+  template <class Id>
+  [[nodiscard]] Call* find(Id id) {
+    const auto end = calls_.begin() + static_cast<std::ptrdiff_t>(count_);
+    const auto found = std::find_if(calls_.begin(), end, [=](const Call& call) { return call.id == id; });
+    return found == end ? nullptr : &*found;
+  }
   /// Nothing where there is none of that id.
   template <class Id>
   std::optional<Call> end(Id id) {
-    for (std::size_t i = 0; i < count_; ++i) {
-      if (calls_[i].id != id) { continue; }
-      const Call ended = calls_[i];
-      calls_[i] = calls_[--count_];
-      return ended;
-    }
-    return std::nullopt;
+    Call* const call = find(id);
+    if (call == nullptr) { return std::nullopt; }
+    const Call ended = *call;
+    *call = calls_[--count_];
+    return ended;
   }
   template <class Visit>
   void for_each(Visit visit) {

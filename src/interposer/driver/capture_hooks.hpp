@@ -136,7 +136,8 @@ struct CaptureHooks {
     } else if (facts.waits) {
       state->core->on_host_dependency(id);
     }
-    end_launch(*state, id, exec, graph, begun, result);
+    const bool elsewhere = begun.joins && state->driver.is_captured(named);  // in a capture that is not followed
+    end_launch(*state, id, exec, graph, begun, result == D::kSuccess && !elsewhere);
     state->timer.poll(now);  // a program of graphs alone has no other launch that would ask
     return result;
   }
@@ -150,7 +151,7 @@ struct CaptureHooks {
     const process::ExecutableGraph graph = state->graphs.begin_launch(exec);
     const GraphStep ready = state->core->on_graph_upload(id, graph.newest);
     const int result = process::call_real<Ours>(exec, stream);
-    end_launch(*state, id, exec, graph, ready, result);
+    end_launch(*state, id, exec, graph, ready, result == D::kSuccess);
     return result;
   }
 
@@ -171,11 +172,11 @@ struct CaptureHooks {
   // While the driver launched the graph here, another thread may have launched it, and the driver has put that launch first. Or
   // another thread launched a collective on this stream, which the driver has put first. The next launch is behind it too.
   static void end_launch(Interposer<D>& state, StreamId stream, GraphExec exec, const process::ExecutableGraph& graph,
-                         const GraphStep& begun, int result) {
+                         const GraphStep& begun, bool taken) {
     const std::uint32_t newest = begun.newest == 0 ? 0 : state.core->newest_collective();
     const bool others = state.graphs.end_launch(exec, graph, newest);
     if (others && newest != 0) { state.core->on_graph_followed(stream, newest); }
-    state.core->after_graph(begun, result == D::kSuccess);
+    state.core->after_graph(begun, taken);
   }
 
   static bool always() { return true; }

@@ -115,6 +115,16 @@ void default_synchronised_after() {
   const WaitsForLate late;
   EXPECT(late.launch(late.blocking) == 0 && cuStreamSynchronize(nullptr) == 0 && late.waits_behind_late());
 }
+// Another thread makes the stream wait for the late collective while the launch is under way. The launch may have come before.
+void default_launched_after_wait() {
+  const LateDefault late(&make_stream);
+  const cu::Stream other = make_blocking_stream();
+  EXPECT(cuEventRecord(late.event, late.holds_late) == 0 && late.launch(late.blocking) == 0 && late.launch(nullptr) == 0);
+  late.lanes.collective(nullptr);  // so that the launch joins something
+  during("cuLaunchKernel", [&] { EXPECT(cuStreamWaitEvent(late.blocking, late.event, 0) == 0); });
+  EXPECT(late.launch(late.blocking) == 0 && cuMemsetD8Async(8, 0, 8, nullptr) == 0);
+  EXPECT(late.launch(other) == 0 && cuStreamSynchronize(other) == 0 && !late.waits_behind_late());
+}
 // The launch takes the short way: it is written down, and the driver does not have it yet.
 void default_synchronised_short() {
   const LateDefault late(&make_stream);
@@ -140,6 +150,7 @@ constexpr Case kCases[] = {
     {"default_launched", default_launched},
     {"default_synchronised_after", default_synchronised_after},
     {"default_synchronised_short", default_synchronised_short},
+    {"default_launched_after_wait", default_launched_after_wait},
 };
 
 }  // namespace

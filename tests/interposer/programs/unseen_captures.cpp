@@ -1,4 +1,5 @@
 #include "hook_cases.hpp"
+#include "late_lanes.hpp"
 #include "objects.hpp"
 #include "two_streams.hpp"
 
@@ -121,19 +122,18 @@ void external_waits() {
 
 // A blocking stream is captured unseen. What it launches is not behind what the default stream holds, and asking it says nothing.
 void launches_behind_default() {
-  for (const bool collective : {false, true}) {
+  for (const char* what : {"kernel", "collective", "graph"}) {
     const Lanes lanes;
     const cu::Stream blocking = make_blocking_stream();
+    const cu::GraphExec exec = graph_of([&](cu::Stream stream) { EXPECT(launch_on(stream, lanes.gemm) == 0); });
     EXPECT(lanes.waits_for(lanes.comm));
     Lanes::settle();
     lanes.collective(nullptr);
     EXPECT(lanes.product_waits(lanes.compute));
     begin_unseen(blocking);
-    if (collective) {
-      lanes.collective(blocking);
-    } else {
-      EXPECT(launch_on(blocking, lanes.gemm) == 0);
-    }
+    if (what[0] == 'c') { lanes.collective(blocking); }
+    if (what[0] == 'k') { EXPECT(launch_on(blocking, lanes.gemm) == 0); }
+    if (what[0] == 'g') { EXPECT(cuGraphLaunch(exec, blocking) == 0); }
     end(blocking);
     EXPECT(cuStreamSynchronize(blocking) == 0 && !lanes.waits_for(nullptr));
     Lanes::settle();

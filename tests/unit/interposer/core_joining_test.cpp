@@ -165,7 +165,7 @@ TEST_F(CoreJoining, ALaunchThatWasRefusedPutsItsStreamBehindNothing) {
   EXPECT_TRUE(late_seems_over()) << "the host has waited for all streams";
 }
 
-// As many as are kept at most, and one.
+// As many as are kept at most, and one: until the host has waited for all of the context.
 TEST_F(CoreJoining, TooManyAtATimeAreNotFollowed) {
   program_.synchronize(kDefaultStream);
   EXPECT_TRUE(late_seems_over(kCommStream));
@@ -177,6 +177,8 @@ TEST_F(CoreJoining, TooManyAtATimeAreNotFollowed) {
   }
   program_.synchronize(kDefaultStream);
   EXPECT_FALSE(late_seems_over(kCommStream));
+  core().on_synchronized(core().context_point(kContext), program_.now_ns);
+  EXPECT_TRUE(late_seems_over(kCommStream));
 }
 
 /// The short way is left where a stream may come to stand behind more. `kCommStream` holds a collective, behind which the legacy

@@ -34,5 +34,15 @@ TEST(CorePriority, CountsTheBlocksOfStreamsWithPriority) {
   }
 }
 
+// How many blocks of a graph's collectives run at once there is not known.
+TEST(CorePriority, CountsAGraphOnAStreamWithPriorityAsAllBlocks) {
+  for (const bool first : {false, true}) {
+    Program program(rules_of(Policy::priority));
+    program.fake.streams[kCommStream].first = first;
+    program.launch_graph(kCommStream, {1, 0, false, false});
+    EXPECT_EQ(program.launch(kAllReduce, kOtherComputeStream).priority, !first);
+  }
+}
+
 }  // namespace
 }  // namespace elbowroom::interposer
