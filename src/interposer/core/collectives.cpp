@@ -102,7 +102,6 @@ Serial Collectives::add(const CollectiveFacts& facts, const World& world, Contex
   collective.context = context;
   collective.capture = world.capture;
   collective.serial = serial;
-  if (facts.launched) { take(collective); }
   link(collective, chain);
   before[chain] = serial;
   live_ |= bit_at(chain);

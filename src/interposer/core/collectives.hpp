@@ -29,8 +29,6 @@ struct CollectiveFacts {
   std::uint32_t first_blocks = 0;  ///< those that get the greatest priority
   std::uint32_t shape = 0;         ///< position of its kind
   bool duration_known = false;
-  bool launched = false;          ///< the driver took it
-  bool has_event = false;         ///< and its completion event
   ContextId behind_blocking = 0;  ///< Order::behind_blocking
   Serial perhaps_behind = 0;      ///< Order::perhaps_behind
 };
@@ -46,6 +44,8 @@ struct Collective : CollectiveFacts {
   ContextId context = 0;
   std::uint32_t capture = 0;
   std::uint8_t chain = 0;
+  bool launched = false;   ///< the driver took it
+  bool has_event = false;  ///< and its completion event
   bool withdrawn = false;
   Serial serial = 0;
   Serial previous = 0;                  ///< of its chain

@@ -257,7 +257,6 @@ struct CoreState {
     passing.close();
     collectives_pending.store(true, std::memory_order_relaxed);
     newest_collective.store(serial, std::memory_order_release);
-    collectives_taken.store(known.order.collectives().taken(), std::memory_order_release);
     return serial;
   }
   /// The driver has the launch, or refused it.

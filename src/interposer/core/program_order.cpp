@@ -153,8 +153,8 @@ Order& ProgramOrder::open_alone(Stream& stream) {
 void ProgramOrder::close(const Stream& stream, const Order& order) {
   if (&order == &stream.captured || !stream.info.blocking) { return; }
   Context& context = context_of(stream);
-  Order& published = is_legacy_stream(stream.id) ? context.legacy : context.blocking;
-  note_published(stream, order);
+  Order& published = published_by(stream, context);
+  note_published(stream, order, context);
   refresh(published);
   join(published, order);
   join(context.held, order);
@@ -185,15 +185,10 @@ bool ProgramOrder::may_queue(const Collective& collective, const Before& before)
   if (collectives_.any_between(collective.serial, before)) { return true; }
   Serial perhaps_behind = collective.perhaps_behind;
   bool any = false;
-  const auto look_at = [&](ContextId, const Context& context) {
+  for_each_behind(collective.behind_blocking, [&](const Context& context) {
     any = any || collectives_.any_in_others(collective, context.held.collectives, before);
     perhaps_behind = std::max(perhaps_behind, context.held.perhaps_behind);
-  };
-  if (collective.behind_blocking == kSeveralContexts) {
-    contexts_.for_each(look_at);
-  } else if (const Context* context = contexts_.find(collective.behind_blocking)) {
-    look_at(collective.behind_blocking, *context);
-  }
+  });
   return any || collectives_.any_perhaps_before(collective, perhaps_behind, before) ||
          collectives_.any_overtaking(collective, before);
 }
@@ -228,7 +223,7 @@ SyncPoint ProgramOrder::add_host_action(Stream& stream) {
 void ProgramOrder::publish_wait(const Stream& stream, const Order& order) {
   if (!stream.info.blocking || stream.host_place == PlaceSet::kNone) { return; }
   Context& context = context_of(stream);
-  Order& published = is_legacy_stream(stream.id) ? context.legacy : context.blocking;
+  Order& published = published_by(stream, context);
   refresh(published);
   published.host_actions |= bit_at(stream.host_place);
   join(context.held, order);
@@ -311,7 +306,8 @@ void ProgramOrder::join_event(Stream& stream, const Event& event, const RecordPo
   Order& order = open_mark(stream, before);
   ++streams_joined_;
   join(order, event.order);
-  if (stream.info.blocking && &order == &stream.order) { note_published(stream, order); }  // by its next launch, if not by this
+  const bool blocks = stream.info.blocking && &order == &stream.order;
+  if (blocks) { note_published(stream, order, context_of(stream)); }  // by its next launch, if not by this
   close_mark(stream, order);
 }
 

@@ -101,7 +101,7 @@ class ProgramOrder {
   [[nodiscard]] std::uint64_t first_blocks_beside(const Stream& stream, const Order& order) const {
     return collectives_.first_blocks_beside(world_of(stream, &order == &stream.captured), order.collectives);
   }
-  /// Makes the opened operation a collective. Unless its facts say that the driver took it, it is under way until end_launch.
+  /// Makes the opened operation a collective, which is under way until end_launch.
   Serial add_collective(Stream& stream, Order& order, const CollectiveFacts& facts, std::uint64_t now, JoinId join = 0);
   /// The driver took the collective, or it was withdrawn. Until then what other threads order on its stream is before it or after
   /// it.
@@ -232,11 +232,26 @@ class ProgramOrder {
   /// Something not known to be over that `order` does not hold.
   [[nodiscard]] bool holds_more(const Order& published, const Order& order) const;
   /// Whether streams that wait for this one do not hold all that it holds.
-  [[nodiscard]] bool publishes_more(const Stream& stream, const Order& order);
+  [[nodiscard]] bool publishes_more(const Stream& stream, const Order& order, const Context& context) const;
   /// What the stream holds becomes what others stand behind.
-  void note_published(const Stream& stream, const Order& order);
+  void note_published(const Stream& stream, const Order& order, Context& context);
   /// What the legacy default stream holds for a blocking one, and these for it.
-  [[nodiscard]] Order& published_to(const Stream& stream);
+  static const Order& published_to(const Stream& stream, const Context& context) {
+    return is_legacy_stream(stream.id) ? context.blocking : context.legacy;
+  }
+  /// Where what the stream holds is kept for them.
+  static Order& published_by(const Stream& stream, Context& context) {
+    return is_legacy_stream(stream.id) ? context.legacy : context.blocking;
+  }
+  /// Contexts behind whose blocking streams an order is: Order::behind_blocking.
+  template <class Visit>
+  void for_each_behind(ContextId behind_blocking, Visit visit) {
+    if (behind_blocking == kSeveralContexts) {
+      contexts_.for_each([&](ContextId, const Context& context) { visit(context); });
+    } else if (const Context* context = contexts_.find(behind_blocking)) {
+      visit(*context);
+    }
+  }
   /// Opens what waits for what its stream holds alone. It can be told before the driver has it.
   Order& open_alone(Stream& stream);
   /// What blocking streams and the legacy one have before each other. A thread that is about to launch may be late.

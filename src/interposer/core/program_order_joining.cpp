@@ -7,31 +7,23 @@
 
 namespace elbowroom::interposer {
 
-Order& ProgramOrder::published_to(const Stream& stream) {
-  Context& context = context_of(stream);
-  return is_legacy_stream(stream.id) ? context.blocking : context.legacy;
-}
-
 bool ProgramOrder::holds_more(const Order& published, const Order& order) const {
   const std::uint64_t waits = host_places_.valid(published.host_actions, published.as_of);
   return (waits & ~host_places_.valid(order.host_actions, order.as_of)) != 0 ||
          collectives_.any_more(published.collectives, order.collectives);
 }
 
-bool ProgramOrder::publishes_more(const Stream& stream, const Order& order) {
-  const Context& context = context_of(stream);
+bool ProgramOrder::publishes_more(const Stream& stream, const Order& order, const Context& context) const {
   return holds_more(order, context.legacy) && (is_legacy_stream(stream.id) || holds_more(order, context.blocking));
 }
 
-void ProgramOrder::note_published(const Stream& stream, const Order& order) {
-  Context& context = context_of(stream);
-  const bool legacy = is_legacy_stream(stream.id);
-  context.has_blocking = context.has_blocking || !legacy;
-  if (context.has_blocking && publishes_more(stream, order)) { ++published_; }
+void ProgramOrder::note_published(const Stream& stream, const Order& order, Context& context) {
+  context.has_blocking = context.has_blocking || !is_legacy_stream(stream.id);
+  if (context.has_blocking && publishes_more(stream, order, context)) { ++published_; }
 }
 
 void ProgramOrder::join_published(Order& into, const Stream& stream) {
-  const Order& published = published_to(stream);
+  const Order& published = published_to(stream, context_of(stream));
   if (!launches_.any()) { return join(into, published); }
   Order taken = published;
   static_cast<void>(leave_untaken(taken.collectives, collectives_.taken()));
@@ -51,7 +43,7 @@ Order ProgramOrder::ahead(const Stream& stream) {
 Order& ProgramOrder::open_told(Stream& stream, const RecordPoint& before) {
   Order& order = open_alone(stream);
   if (&order != &stream.order || !stream.info.blocking) { return order; }
-  Order published = published_to(stream);
+  Order published = published_to(stream, context_of(stream));
   static_cast<void>(leave_untaken(published.collectives, before.collectives_taken));
   published.host_actions = host_places_.valid(published.host_actions, std::min(published.as_of, before.host_dependencies));
   if (before.streams_joined == streams_joined_ && !joins_.any()) { join(order, published); }
@@ -61,7 +53,8 @@ Order& ProgramOrder::open_told(Stream& stream, const RecordPoint& before) {
 Order& ProgramOrder::open_launch(Stream& stream, JoinId& join) {
   join = 0;
   if (!stream.info.blocking || active_capture(stream) != 0) { return open(stream); }
-  if (holds_more(published_to(stream), stream.order) || publishes_more(stream, stream.order)) {
+  const Context& context = context_of(stream);
+  if (holds_more(published_to(stream, context), stream.order) || publishes_more(stream, stream.order, context)) {
     refresh(stream.order);
     if (++last_join_ == 0) { ++last_join_; }
     join = last_join_;
@@ -73,14 +66,14 @@ Order& ProgramOrder::open_launch(Stream& stream, JoinId& join) {
 Order& ProgramOrder::open_passed(Stream& stream) {
   Order& order = open_alone(stream);
   const bool blocks = stream.info.blocking && &order == &stream.order;
-  if (blocks) { order.clock.join(published_to(stream).clock); }  // when it runs is a guess in any case
+  if (blocks) { order.clock.join(published_to(stream, context_of(stream)).clock); }  // when it runs is a guess in any case
   return order;
 }
 
 void ProgramOrder::close_passed(const Stream& stream, const Order& order) {
   if (&order == &stream.captured || !stream.info.blocking) { return; }
   Context& context = context_of(stream);
-  (is_legacy_stream(stream.id) ? context.legacy : context.blocking).clock.join(order.clock);
+  published_by(stream, context).clock.join(order.clock);
   join(context.held, order);
 }
 
@@ -130,15 +123,10 @@ void ProgramOrder::leave_held(Order& order, const HeldThen& then) const {
 // Not every operation of a legacy default stream is followed.
 bool ProgramOrder::blocking_may_hold_more(const Order& order) {
   bool more = false;
-  const auto look_at = [&](ContextId, const Context& context) {
+  for_each_behind(order.behind_blocking, [&](const Context& context) {
     more = more || collectives_.any_more(context.held.collectives, order.collectives) ||
            collectives_.any_up_to(context.held.perhaps_behind);
-  };
-  if (order.behind_blocking == kSeveralContexts) {
-    contexts_.for_each(look_at);
-  } else if (const Context* context = contexts_.find(order.behind_blocking)) {
-    look_at(order.behind_blocking, *context);
-  }
+  });
   return more;
 }
 

@@ -31,7 +31,7 @@ Serial ProgramOrder::add_collective(Stream& stream, Order& order, const Collecti
   const Serial serial = collectives_.add(placed, world_of(stream, captured), stream.info.context, before, stream.chain, now);
   collectives_.join(order.collectives, before);
   overtake(on, serial);
-  if (!facts.launched && !launches_.begin({serial, on, join})) { lost_ = true; }
+  if (!launches_.begin({serial, on, join})) { lost_ = true; }
   return serial;
 }
 
