@@ -74,16 +74,10 @@ def example_lines(output: str) -> Iterator[dict[str, Any]]:
             yield document
 
 
-def warm_up_of(variant: Variant, options: argparse.Namespace) -> int:
-    """`auto` compares its controls in the first steps, unless it is told not to; digests are of equally many steps for all."""
-    compares = variant.policy == "auto" and "--off=ab" not in variant.options
-    return options.auto_warm_up if compares or options.deterministic else options.warm_up
-
-
 def step_command(variant: Variant, options: argparse.Namespace, examples: str) -> list[str]:
     """The program itself, as it runs without Elbowroom."""
     modes = "plain" if options.deterministic else "local,plain"
-    common = ["--steps", str(options.steps), "--warm-up", str(warm_up_of(variant, options))]
+    common = ["--steps", str(options.steps), "--warm-up", str(options.warm_up)]
     if examples == RAW_EXAMPLE:
         return [options.raw, "--mode", modes, *common]
     rounds = 1
@@ -197,8 +191,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=1, help="how often all launches are repeated, in turns")
     parser.add_argument("--rows", type=int, default=2, help="rows of steps that take turns in the launch without Elbowroom")
     parser.add_argument("--steps", type=int, default=0, help="timed steps of each mode in a launch; 0: 30, deterministic 6")
-    parser.add_argument("--warm-up", type=int, default=20, help="steps before them")
-    parser.add_argument("--auto-warm-up", type=int, default=0, help="the same where auto compares; 0: 160, deterministic 60")
+    parser.add_argument("--warm-up", type=int, default=0, help="steps before them, in which auto compares; 0: 160, deterministic 60")
     parser.add_argument("--profile-steps", type=int, default=3, help="recorded steps after them; 0: none")
     parser.add_argument("--separate", action="store_true", help="one launch for each example instead of one for all")
     parser.add_argument("--deterministic", action="store_true", help="compare digests, time nothing")
@@ -209,7 +202,8 @@ def main() -> int:
     parser.add_argument("--markdown", default="")
     options = parser.parse_args()
     options.steps = options.steps or (6 if options.deterministic else 30)
-    options.auto_warm_up = options.auto_warm_up or (60 if options.deterministic else 160)
+    # Clocks settle over hundreds of steps, and digests are of equally many: all launches warm up alike.
+    options.warm_up = options.warm_up or (60 if options.deterministic else 160)
     # A time limit around this program ends it so; the launch that runs is then ended as well.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     document, complete = measure(options)

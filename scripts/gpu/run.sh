@@ -88,7 +88,7 @@ for step in "$@"; do
     paper-host) NCCL_P2P_DISABLE=1 bench "paper-host-${gpus}gpu" --suite paper -g "$gpus" --only "${ONLY:-.}" ;;
     pytorch) pytorch pytorch ;;
     pytorch-host)
-      pytorch pytorch-host --link host --examples "${EXAMPLES:-ddp_step:4,fsdp2_step:4}" --steps 16 --warm-up 10 --auto-warm-up 70
+      pytorch pytorch-host --link host --examples "${EXAMPLES:-ddp_step:4,fsdp2_step:4}" --steps 16 --warm-up 70
       ;;
     pytorch-exact)
       pytorch pytorch-exact --deterministic \

@@ -244,7 +244,6 @@ class ComparisonTest(unittest.TestCase):
 def options(**changes: object) -> argparse.Namespace:
     values = {"deterministic": False, "gpus": 2, "steps": 30, "warm_up": 20, "rows": 2, "profile_steps": 3, "elbowroom": "elbowroom"}
     values |= {"policies": "gate,auto", "examples": "a,b", "separate": False, "rounds": 2, "link": "direct", "raw": ""}
-    values |= {"auto_warm_up": 120}
     return argparse.Namespace(**(values | changes))
 
 
@@ -273,22 +272,19 @@ class CompareTest(unittest.TestCase):
 
     def test_raw_program_takes_the_same_options(self) -> None:
         command = compare.command_of(compare.variant_of("auto"), options(raw="./raw"), "raw_overlap", Path("r"))
-        self.assertEqual(command[7:], ["--", "./raw", "--mode", "local,plain", "--steps", "30", "--warm-up", "120"])
+        self.assertEqual(command[7:], ["--", "./raw", "--mode", "local,plain", "--steps", "30", "--warm-up", "20"])
         groups = {examples for _, _, examples in compare.launches_of(options(raw="./raw"))}
         self.assertEqual(groups, {"a,b", "raw_overlap"})
 
-    def test_auto_gets_steps_to_compare_its_controls(self) -> None:
+    def test_all_launches_warm_up_alike(self) -> None:
         def warm_up(text: str, **changes: object) -> str:
             command = compare.command_of(compare.variant_of(text), options(**changes), "a", Path("r"))
             return command[command.index("--warm-up") + 1] + "/" + command[command.index("--rounds") + 1]
 
-        self.assertEqual(warm_up("auto"), "120/1")
-        self.assertEqual(warm_up("auto+--sm-target=108"), "120/1")
-        self.assertEqual(warm_up("auto+--off=ab"), "20/1")
-        self.assertEqual(warm_up("gate"), "20/1")
-        self.assertEqual(warm_up("gate", deterministic=True), "120/1")
+        for variant in ("auto", "auto+--sm-target=108", "auto+--off=ab", "gate"):
+            self.assertEqual(warm_up(variant), "20/1")
         plain = compare.command_of(compare.Variant("plain", ""), options(), "a", Path("r"))
-        self.assertEqual(plain[plain.index("--rounds") + 1], "2")
+        self.assertEqual((plain[plain.index("--warm-up") + 1], plain[plain.index("--rounds") + 1]), ("20", "2"))
 
     def test_launches_take_turns(self) -> None:
         order = [(variant.name, number, examples) for variant, number, examples in compare.launches_of(options())]
