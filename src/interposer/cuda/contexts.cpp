@@ -151,6 +151,12 @@ cu::Context Contexts::primary(cu::Device device) const {
   return context;
 }
 
+std::uint64_t Contexts::identity(cu::Context context) const {
+  unsigned long long id = 0;
+  const bool known = context != nullptr && driver_.ctx_get_id != nullptr && driver_.ctx_get_id(context, &id) == cu::kSuccess;
+  return known ? id : 0;
+}
+
 cu::Context Contexts::any_of_device(cu::Device device) {
   const std::lock_guard lock(mutex_);
   for (const Entry& candidate : entries_) {

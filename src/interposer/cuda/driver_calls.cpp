@@ -11,6 +11,7 @@ DriverCalls DriverCalls::find() {
   find_call(calls.ctx_push_current, "cuCtxPushCurrent_v2");
   find_call(calls.ctx_pop_current, "cuCtxPopCurrent_v2");
   find_call(calls.ctx_get_device, "cuCtxGetDevice");
+  find_call(calls.ctx_get_id, "cuCtxGetId");
   find_call(calls.ctx_get_dev_resource, "cuCtxGetDevResource");
   find_call(calls.ctx_from_green_ctx, "cuCtxFromGreenCtx");
   find_call(calls.ctx_get_stream_priority_range, "cuCtxGetStreamPriorityRange");

@@ -14,6 +14,7 @@ struct DriverCalls {
   int (*ctx_push_current)(cu::Context);
   int (*ctx_pop_current)(cu::Context*);
   int (*ctx_get_device)(cu::Device*);
+  int (*ctx_get_id)(cu::Context, unsigned long long* id);
   int (*ctx_get_dev_resource)(cu::Context, cu::DeviceResource*, int type);
   int (*ctx_from_green_ctx)(cu::Context*, cu::GreenContext);
   int (*ctx_get_stream_priority_range)(int* least, int* greatest);

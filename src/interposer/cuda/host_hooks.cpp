@@ -86,13 +86,19 @@ template <class Call>
 int releasing_primary(cu::Device device, Call call) {
   Interposer* state = interposer();
   if (state == nullptr) { return call(); }
-  const cu::Context primary = state->driver.contexts.primary(device);
+  const Contexts& contexts = state->driver.contexts;
+  const cu::Context primary = contexts.primary(device);
+  const std::uint64_t identity = contexts.identity(primary);
   const SyncPoint held = state->core->context_point(Driver::context_id(primary));
   const int result = call();
-  if (result != cu::kSuccess || state->driver.contexts.is_primary_active(device)) { return result; }
+  if (result != cu::kSuccess) { return result; }
+  const bool active = contexts.is_primary_active(device);
+  if (active && contexts.identity(contexts.primary(device)) == identity) { return result; }
   forget_own_of_device(*state, device);
   if (primary != nullptr) { state->core->on_context_destroy(Driver::context_id(primary)); }
   state->core->on_synchronized(held, now_ns());
+  // Another thread has made it anew: the order of its streams was forgotten as well.
+  if (active) { note_unfollowed(); }
   return result;
 }
 

@@ -19,6 +19,7 @@ std::array<fake::Context, kDevices>& primary_contexts() {
 }
 
 std::atomic<int> primary_references{0};  // of all devices together
+std::atomic<unsigned long long> primaries_made{0};
 
 thread_local std::vector<fake::Context*> current_stack;
 fake::Stream* reused_stream = nullptr;
@@ -86,17 +87,23 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
 
 int cuDevicePrimaryCtxRetain(cu::Context* context, int device) {
   *context = reinterpret_cast<cu::Context>(&primary_contexts()[static_cast<std::size_t>(device)]);
-  ++primary_references;
+  if (primary_references++ == 0) { ++primaries_made; }
   return 0;
 }
 int cuDevicePrimaryCtxRelease_v2(int) {
-  fake::reached("cuDevicePrimaryCtxRelease_v2");
   --primary_references;
+  fake::reached("cuDevicePrimaryCtxRelease_v2");
   return 0;
 }
 int cuDevicePrimaryCtxGetState(int, unsigned* flags, int* active) {
   *flags = 0;
   *active = primary_references > 0 ? 1 : 0;
+  return 0;
+}
+int cuCtxGetId(cu::Context context, unsigned long long* id) {
+  const bool primary = std::any_of(primary_contexts().begin(), primary_contexts().end(),
+                                   [&](fake::Context& each) { return reinterpret_cast<cu::Context>(&each) == context; });
+  *id = primary ? primaries_made.load() : reinterpret_cast<std::uintptr_t>(context);
   return 0;
 }
 int cuCtxCreate_v2(cu::Context* context, unsigned, int device) {

@@ -218,6 +218,26 @@ int refuse_destroy(const FakeCall* call) { return std::strncmp(call->name, "cuCt
 
 void primary_reset() { primary_ends(&cuDevicePrimaryCtxReset_v2); }
 void primary_released() { primary_ends(&release_all); }
+
+// Another thread takes a reference before it is asked whether the context has ended. The new one has the same handle, as have its
+// functions.
+void primary_made_anew() {
+  use_device(0);
+  const cu::Function reused = fake_function("gemm", 64, 0);
+  EXPECT(launch_on(make_stream(), fake_function(kAllReduce, 96, 21568), 24) == 0 && launch_on(make_stream(), reused) == 0);
+  fake_set_told([](const char* name) {
+    unsigned flags = 0;
+    int active = 1;
+    if (std::strcmp(name, "cuDevicePrimaryCtxRelease_v2") != 0) { return; }
+    EXPECT(cuDevicePrimaryCtxGetState(0, &flags, &active) == 0);
+    if (active == 0) { use_device(0); }
+  });
+  EXPECT(cuDevicePrimaryCtxRelease_v2(0) == 0);
+  fake_set_told(nullptr);
+  fake_reuse_function(reused, kAllReduce);
+  fake_reset();
+  EXPECT(launch_on(make_stream(), reused, 24) == 0 && fake_call(0)->attribute_count != 0);
+}
 void context_not_destroyed() { context_stays(&refuse_destroy, 201, &cuCtxDestroy_v2); }
 void order_not_destroyed() { order_stays(&refuse_destroy, 201, &cuCtxDestroy_v2); }
 void context_attached_twice() {
@@ -292,6 +312,7 @@ constexpr Case kCases[] = {
     {"thread_ended", thread_ended},
     {"primary_reset", primary_reset},
     {"primary_released", primary_released},
+    {"primary_made_anew", primary_made_anew},
     {"context_not_destroyed", context_not_destroyed},
     {"order_not_destroyed", order_not_destroyed},
     {"context_attached_twice", context_attached_twice},

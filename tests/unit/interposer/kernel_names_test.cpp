@@ -112,6 +112,41 @@ TEST(KernelNames, RecognisesCommunicationOfEveryLibrary) {
            "_Z36ctranKernelAllReduceHierarchicalRingI6__halfL9commRedOp0EEvPiP20CtranAlgoDeviceStateN5ctran9allreduce10KernelArgsE",
            "_Z22allreduce_kernel_vec32I11NvlsFp32OpsEvP24ucc_tl_cuda_nvls_controlS2_jmmPvmj",
            "void stream_executor::gpu::MultiGpuBarrierKernelImpl<(stream_executor::gpu::PlatformType)0>(...)",
+           "_Z18ubx_kernel_barrieriiPiS_P17ncclWindow_vidmem",
+           "_Z23ubx_kernel_allgather_mciiiPiS_P5uint4S1_",
+           "_Z24flagcxLsaAllReduceKernelI13__nv_bfloat16Li16EEv12flagcxDevMemmPvm13flagcxRedOp_t13flagcxDevComm",
+           "_Z32ubx_kernel_alltoall_lamport_polliiP5uint4S0_",
+           "_ZN10flashinfer4comm8pcie_ipc25push_oneshot_param_kernelI13__nv_bfloat16Li4ELb1EEEvNS1_20PushOneshotParamDataIT_EE",
+           "_ZN10flashinfer4comm8pcie_ipc26ipc_rsag_push_param_kernelI13__nv_bfloat16Li4ELb1EEEvNS1_20PushOneshotParamDataIT_EE",
+           "_ZN10flashinfer4comm8pcie_ipc31ipc_rsag_ring_push_param_kernelI13__nv_bfloat16Li4ELb1EEEvNS1_20PushOneshotParamDataIT_"
+           "EE",
+           "_ZN12_GLOBAL__N_118wait_prefix_kernelEN10flashinfer9sm90_push10PushLayoutEPKiPiPlS5_S5_S5_S5_S5_S5_ii",
+           "_ZN12_GLOBAL__N_119wait_combine_kernelEN10flashinfer9sm90_push10PushLayoutEPKi",
+           "_ZN12_GLOBAL__N_127parallel_qknorm_across_headINS_11KernelTraitI13__nv_bfloat16Lj4ELl6144ELl1024ELb1EEEEEvNS_"
+           "20ParallelQKNormParamsEN6device11distributed14PushControllerE",
+           "_ZN12tensorrt_llm3_v17kernels11kimi_k3_moe12_GLOBAL__N_123kimi_k3_moe_tail_kernelILi8ELb0EEEvNS2_"
+           "19KimiK3MoeTailParamsE",
+           "_ZN12tensorrt_llm3_v17kernels11kimi_k3_moe12_GLOBAL__N_128kimi_k3_stripe_ag_add_kernelILi8ELb0EEEvNS2_"
+           "20KimiK3StripeAgParamsE",
+           "_ZN12tensorrt_llm7kernels24twoshot_allreduce_kernelILi8E13__nv_bfloat16EEvPT0_S4_PS4_S4_iiiiPjb",
+           "_ZN4mori10collective22OneShotAllReduceKernelI13__nv_bfloat16EEviiNS_11application13SymmMemObjPtrES4_S4_",
+           "_ZN4mori10collective23SdmaReduceScatterKernelI13__nv_bfloat16EEviiPKT_NS_11application13SymmMemObjPtrES7_PNS0_"
+           "14CrossPeBarrierEm",
+           "_ZN4mori5shmem12_static_init15_barrier_kernelEv",
+           "_ZN5aiter13ar_ll_gfx1250I13__nv_bfloat16Li8EEEvPKPT_S3_PKS2_miPj",
+           "_ZN5aiter35allreduce_rmsnorm_prototype_twoshotINS_16AllReduceTwoshotE13__nv_bfloat16EEvPKT0_S5_PS3_S6_",
+           "_ZN5comms5prims15allToAllvKernelEPvPKviNS0_10DeviceSpanINS0_9TransportEEENS4_INS0_9ChunkInfoEEES8_NS0_11AbortDeviceE",
+           "_ZN5comms5prims7link_ep7kernels12_GLOBAL__N_125intranode_dispatch_kernelILi8ELi768EEEvP4int4PfPi",
+           "_ordered_reduce_scatter_v_kernel",
+           "_fused_metadata_kernel",
+           "_fp8_blockscale_2shot_kernel",
+           "barrier_triton_kernel",
+           "kernel_dispatch_token",
+           "dispatch_kernel_v2",
+           "combine_kernel_v2",
+           "kernel_pre_attn_qkv_pack_a2a",
+           "_ZN9intranode7barrierEv",
+           "void comms::prims::send_recv_kernel<4>(comms::prims::Transport*)",
        }) {
     EXPECT_TRUE(is_communication(name)) << name;
   }
@@ -126,7 +161,9 @@ TEST(KernelNames, WhatComputesAsWellMayNotGoFirst) {
        {"_ZN9deep_gemm28sm100_fp8_fp4_mega_moe_implE", "_ZN12tensorrt_llm7kernels16GemmARUniversalE",
         "_ZN7cutlass11distributed6kernel28DistributedGemmKernelWrapperE", "all_reduce_weights",
         "kernel_consumer_gemm_non_persistent", "kernel_consumer_m_parallel_scatter_group_gemm", "kernel_all_to_all_gemm_consumer",
-        "_matmul_kernel_tma_persistent_w_progress", "gemm_reduce_scatter_kernel", kAsyncInput}) {
+        "_matmul_kernel_tma_persistent_w_progress", "gemm_reduce_scatter_kernel", kAsyncInput, "wait_signal_matmul_triton_kernel",
+        "consumer_all_reduce_kernel", "consumer_all_reduce_load_store_kernel", "reduce_topk_allreduce_kernel",
+        "mega_kernel_moe_grouped_gemm_combine_token", "_xformers_seqpar_matmul_kernel"}) {
     EXPECT_FALSE(may_go_first(name)) << name;
   }
   EXPECT_TRUE(may_go_first("ncclDevKernel_AllReduce_Sum_bf16_RING_LL") && may_go_first("one_shot_all_reduce_kernel"));
@@ -136,7 +173,9 @@ TEST(KernelNames, WhatComputesAsWellMayNotGoFirst) {
 TEST(KernelNames, ProductsThatWaitForCopiesCommunicate) {
   for (const char* name :
        {"kernel_consumer_gemm_non_persistent", "kernel_consumer_m_parallel_scatter_group_gemm", "kernel_all_to_all_gemm_consumer",
-        "_matmul_kernel_tma_persistent_w_progress", "gemm_reduce_scatter_kernel", kAsyncInput}) {
+        "_matmul_kernel_tma_persistent_w_progress", "gemm_reduce_scatter_kernel", kAsyncInput, "wait_signal_matmul_triton_kernel",
+        "consumer_all_reduce_kernel", "consumer_all_reduce_load_store_kernel", "reduce_topk_allreduce_kernel",
+        "mega_kernel_moe_grouped_gemm_combine_token", "_xformers_seqpar_matmul_kernel"}) {
     EXPECT_TRUE(is_communication(name)) << name;
   }
 }
@@ -146,6 +185,7 @@ TEST(KernelNames, RecognisesWhatSpinsUntilTheHostStores) {
   EXPECT_TRUE(
       waits_for_host("_ZN12tensorrt_llm7kernels29moeWaitSignalForGpuStageKernelEPNS0_31MoeLoadBalanceSingleLayerSignalEPi"));
   EXPECT_TRUE(waits_for_host("_Z9asyncLoadPVKb"));
+  EXPECT_TRUE(waits_for_host("_Z22flagcxCollectiveKernelPv"));
   EXPECT_TRUE(waits_for_host("_Z11wait_kernelPV28ucc_ec_cuda_executor_state_t"));
   EXPECT_TRUE(waits_for_host("_ZN63_GLOBAL__N__2f9ab_18_cuda_wait_value_cu16wait_flag_kernelEPKii"));
   for (const char* name : {static_cast<const char*>(nullptr), "", "kernel_barrier", "ncclDevKernel_SendRecv"}) {
