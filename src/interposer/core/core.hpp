@@ -323,9 +323,9 @@ class Core {
   [[nodiscard]] bool may_be_waited_for() const;
   /// An operation without kernel that may order other streams, as one of a *legacy* stream does. `before`: before_operation().
   void on_stream_operation(StreamId stream, const RecordPoint& before);
-  /// NCCL is about to put a collective by copy engines on the stream, which waits for other ranks and holds no SM. Tell on_launched
-  /// of the ticket.
-  Ticket on_copying_collective(StreamId stream, std::uint64_t host_time_ns);
+  /// NCCL is about to put a collective by copy engines on the stream, which waits for other ranks and holds no SM. Says only the
+  /// ticket, of which on_launched is to be told, and whether it joins.
+  Decision on_copying_collective(StreamId stream, std::uint64_t host_time_ns);
   /// Memory is freed in a stream's order, before the driver. What is allocated on another one, after it, may get it, and the driver
   /// makes that stream wait then.
   void on_memory_freed();

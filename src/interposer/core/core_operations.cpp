@@ -144,12 +144,12 @@ void Core::on_stream_operation(StreamId stream, const RecordPoint& before) {
 }
 
 // Like one that ends at once, it is seldom beside anything. What stands behind it queues behind another all the same.
-Ticket Core::on_copying_collective(StreamId stream, std::uint64_t host_time_ns) {
-  if (state_->rest.on()) { return 0; }
+Decision Core::on_copying_collective(StreamId stream, std::uint64_t host_time_ns) {
+  if (state_->rest.on()) { return {}; }
   CoreState::Hold hold(*state_);
   state_->see_collective();
   Stream* found = state_->meet_stream(stream, hold) ? state_->known.order.find_stream(stream) : nullptr;
-  if (found == nullptr) { return 0; }
+  if (found == nullptr) { return {}; }
   Knowledge& known = state_->known;
   TicketFields ticket;
   Order& order = known.order.open_launch(*found, ticket.join);
@@ -161,7 +161,10 @@ Ticket Core::on_copying_collective(StreamId stream, std::uint64_t host_time_ns) 
   ticket.serial = state_->add_collective(*found, order, facts, host_time_ns, ticket.join);
   ticket.era = known.order.era();
   known.order.close_launch(*found, order, ticket.join);
-  return pack(ticket);
+  Decision decision;
+  decision.ticket = pack(ticket);
+  decision.joins = ticket.join != 0;
+  return decision;
 }
 
 bool Core::sets_targets() {

@@ -47,6 +47,7 @@ struct Driver {
   static constexpr void (*kWriteMore)(ReportWriter&) = &nccl::write_report;
   static constexpr RankAgreement (*kRanks)() = &nccl::rank_agreement;
   static constexpr RestGate* kRest = &elbowroom_launch_gate.rest;
+  static constexpr std::atomic<bool>* kForeignEvents = &elbowroom_launch_gate.foreign_events;
   static constexpr PassGate* kPass = &elbowroom_launch_gate.pass;
 
   explicit Driver(const Calls& found) : calls(found), contexts(calls) {

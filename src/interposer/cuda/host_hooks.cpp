@@ -19,9 +19,12 @@ int memory_operation(DefaultStream default_stream, cu::Stream stream, Arguments.
   if (nccl::is_launching()) {
     Interposer* state = interposer();
     if (state == nullptr) { return call_real<Ours>(stream, arguments...); }
-    const Ticket ticket = state->core->on_copying_collective(state->stream_id(stream, default_stream), now_ns());
+    const Decision decision = state->core->on_copying_collective(state->stream_id(stream, default_stream), now_ns());
+    const cu::Stream named = driver::explicit_stream<Driver>(stream, default_stream);
+    const bool elsewhere = decision.joins && state->driver.is_captured(named);  // in a capture that is not followed
     const int result = call_real<Ours>(stream, arguments...);
-    state->core->on_launched(ticket, result == cu::kSuccess ? LaunchOutcome::plain_ok : LaunchOutcome::failed);
+    const bool taken = result == cu::kSuccess && !elsewhere;
+    state->core->on_launched(decision.ticket, taken ? LaunchOutcome::plain_ok : LaunchOutcome::failed);
     return result;
   }
   return HostHooks::host_dependency<Ours>(default_stream, stream, arguments...);

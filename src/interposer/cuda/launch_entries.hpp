@@ -23,6 +23,7 @@ struct alignas(64) LaunchGate {
   PassGate pass;                             ///< read by the hooks
   /// Of the driver; null: not known yet. In a line of its own, for launches on default streams.
   int (*current_context)(cu::Context*) = nullptr;
+  std::atomic<bool> foreign_events{false};  ///< some event may be recorded by others: waits are looked at
 };
 
 }  // namespace elbowroom::interposer::cuda

@@ -123,6 +123,7 @@ concept Driver = Vocabulary<D> && Callable<D> && HasPlaces<D> && HasEvents<D> &&
                    { D::kWriteMore } -> std::convertible_to<void (*)(ReportWriter&)>;  ///< ReportSource::write_more
                    { D::kRanks() } -> std::same_as<RankAgreement>;                     ///< Platform::ranks
                    { D::kRest } -> std::convertible_to<RestGate*>;                     ///< Platform::rest
+                   { D::kForeignEvents } -> std::convertible_to<std::atomic<bool>*>;   ///< process::ForeignEvents, any
                    { D::kPass } -> std::convertible_to<PassGate*>;                     ///< Platform::pass
                  };
 

@@ -20,7 +20,7 @@ struct HostHooks {
   /// Calls the real function, which makes the host wait for all that `point_of(state)` names when it succeeds.
   template <auto Ours, class PointOf, class... Arguments>
   static int synchronising(PointOf&& point_of, Arguments... arguments) {
-    Interposer<D>* state = interposer<D>();
+    Interposer<D>* state = left_alone<D>() ? nullptr : interposer<D>();
     if (state == nullptr || state->core->at_rest()) { return process::call_real<Ours>(arguments...); }
     const SyncPoint point = point_of(*state);
     const int result = process::call_real<Ours>(arguments...);
@@ -39,7 +39,7 @@ struct HostHooks {
   template <class Call>
   static int operating(Stream stream, Call&& call) {
     const bool legacy = reinterpret_cast<std::uintptr_t>(stream) <= D::kStreamLegacy;
-    Interposer<D>* state = legacy ? interposer<D>() : nullptr;
+    Interposer<D>* state = legacy && !left_alone<D>() ? interposer<D>() : nullptr;
     if (state == nullptr || state->core->at_rest()) { return call(); }
     const RecordPoint before = state->core->before_operation();
     const int result = call();

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 
 #include "interposer/core/core.hpp"
 #include "interposer/driver/driver.hpp"
@@ -35,7 +36,7 @@ struct Interposer {
   Rules rules;
   D driver;
   process::GraphTable graphs;
-  process::ForeignEvents foreign_events;
+  process::ForeignEvents foreign_events{D::kForeignEvents};
   LaunchTimer<D> timer;
   process::Overhead overhead;
   std::uint64_t begun_ns = process::now_ns();
@@ -52,6 +53,26 @@ struct Interposer {
 /// by make_interposer.hpp, in one source of each vendor's room.
 template <Driver D>
 Interposer<D>* interposer();
+
+/// Whether the program is left alone (core/rest.hpp), by a look at one cache line. Calls that only order streams go on to the
+/// driver then. Where launches read no gate (D::kRest is a nullptr_t), it is not said, and Core::at_rest() is to be asked.
+template <Driver D>
+[[nodiscard]] bool left_alone() {
+  if constexpr (std::is_pointer_v<decltype(D::kRest)>) {
+    return D::kRest->known.load(std::memory_order_acquire) != nullptr;
+  } else {
+    return false;
+  }
+}
+/// The same of a stream's wait for an event, which others may record.
+template <Driver D>
+[[nodiscard]] bool leaves_waits_alone() {
+  if constexpr (std::is_pointer_v<decltype(D::kForeignEvents)>) {
+    return left_alone<D>() && !D::kForeignEvents->load(std::memory_order_relaxed);
+  } else {
+    return false;
+  }
+}
 
 /// A stream handle that means the same in entry points with and without per-thread default stream.
 template <Driver D>

@@ -125,7 +125,7 @@ template <Driver D>
 void make_anew(Interposer<D>& state) {
   state.driver.after_fork();
   new (&state.graphs) process::GraphTable();
-  new (&state.foreign_events) process::ForeignEvents();
+  new (&state.foreign_events) process::ForeignEvents(D::kForeignEvents);
   new (&state.timer) LaunchTimer<D>(state.driver, *state.core);
   new (&state.overhead) process::Overhead();
   state.begun_ns = process::now_ns();

@@ -53,13 +53,14 @@ struct StreamHooks {
   template <auto Ours>
   static int wait_event(DefaultStream default_stream, Stream stream, Event event, unsigned flags) {
     const auto call = [&] { return process::call_real<Ours>(stream, event, flags); };
+    if (flags == 0 && leaves_waits_alone<D>()) { return wait_at_rest(default_stream, stream, event, call); }
     Interposer<D>* state = interposer<D>();
     if (state == nullptr) { return call(); }
     const bool external = (flags & D::kEventExternal) != 0;
     if ((external && state->core->capturing()) || state->foreign_events.contains(event)) {
       return wait_for_host<D>(*state, state->stream_id(stream, default_stream), call);
     }
-    if (state->core->at_rest()) { return wait_at_rest(*state, default_stream, stream, event, call); }
+    if (state->core->at_rest()) { return wait_at_rest(default_stream, stream, event, call); }
     // A node of a capture that began past the hooks: the stream itself waits for nothing.
     if (external && state->driver.is_captured(explicit_stream<D>(stream, default_stream))) { return call(); }
     const StreamId id = state->stream_id(stream, default_stream);
@@ -74,9 +75,10 @@ struct StreamHooks {
   template <auto Ours, class... Flags>
   static int record_event(DefaultStream default_stream, Event event, Stream stream, Flags... flags) {
     const auto call = [&] { return process::call_real<Ours>(event, stream, flags...); };
+    if (left_alone<D>()) { return record_at_rest(event, call); }
     Interposer<D>* state = interposer<D>();
     if (state == nullptr) { return call(); }
-    if (state->core->at_rest()) { return record_at_rest(*state, event, call); }
+    if (state->core->at_rest()) { return record_at_rest(event, call); }
     const bool external = (((flags & D::kEventExternal) != 0) || ...);
     const RecordPoint before = state->core->before_event_record(id_of(event));
     // A capture may have begun past the hooks. Where no stream ever waited for the host, and no collective is under way, nothing is
@@ -105,14 +107,14 @@ struct StreamHooks {
   // The point is taken before the call, because other threads may go on meanwhile.
   template <auto Ours>
   static int finish_stream(DefaultStream default_stream, Stream stream) {
-    Interposer<D>* state = interposer<D>();
+    Interposer<D>* state = left_alone<D>() ? nullptr : interposer<D>();
     if (state == nullptr || state->core->at_rest()) { return process::call_real<Ours>(stream); }
     return finish<Ours>(*state, state->core->stream_point(state->stream_id(stream, default_stream)), stream);
   }
 
   template <auto Ours>
   static int finish_event(Event event) {
-    Interposer<D>* state = interposer<D>();
+    Interposer<D>* state = left_alone<D>() ? nullptr : interposer<D>();
     // Which record has passed is not known where another process may have made one.
     if (state == nullptr || state->core->at_rest() || state->foreign_events.contains(event)) {
       return process::call_real<Ours>(event);
@@ -123,18 +125,20 @@ struct StreamHooks {
  private:
   // A rest may end while the driver is called. Nobody knows then which record the stream waits for, or that there is a new one.
   template <class Call>
-  static int wait_at_rest(Interposer<D>& state, DefaultStream default_stream, Stream stream, Event event, Call&& call) {
+  static int wait_at_rest(DefaultStream default_stream, Stream stream, Event event, Call&& call) {
     constexpr RecordPoint kUnknown{.records = ~std::uint64_t{0}};  // no count of records that stays
     const int result = call();
-    if (result == D::kSuccess && !state.core->at_rest()) {
-      state.core->on_stream_wait(state.stream_id(stream, default_stream), id_of(event), kUnknown);
+    Interposer<D>* state = result != D::kSuccess || left_alone<D>() ? nullptr : interposer<D>();
+    if (state != nullptr && !state->core->at_rest()) {
+      state->core->on_stream_wait(state->stream_id(stream, default_stream), id_of(event), kUnknown);
     }
     return result;
   }
   template <class Call>
-  static int record_at_rest(Interposer<D>& state, Event event, Call&& call) {
+  static int record_at_rest(Event event, Call&& call) {
     const int result = call();
-    if (!state.core->at_rest()) { const UnseenRecord began_before(*state.core, id_of(event)); }
+    Interposer<D>* state = left_alone<D>() ? nullptr : interposer<D>();
+    if (state != nullptr && !state->core->at_rest()) { const UnseenRecord began_before(*state->core, id_of(event)); }
     return result;
   }
   template <auto Ours, class Handle>

@@ -47,7 +47,8 @@ struct Driver {
   static constexpr const char* kFinder = "hipGetProcAddress:";
   static constexpr void (*kWriteMore)(ReportWriter&) = &nccl::write_report;
   static constexpr RankAgreement (*kRanks)() = &nccl::rank_agreement;
-  static constexpr RestGate* kRest = nullptr;
+  static constexpr std::nullptr_t kRest{};
+  static constexpr std::nullptr_t kForeignEvents{};
   static inline constinit PassGate pass_gate{};
   static constexpr PassGate* kPass = &pass_gate;
 

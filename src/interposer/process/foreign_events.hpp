@@ -13,6 +13,11 @@ namespace elbowroom::interposer::process {
 /// More of them than fit make every event count as one.
 class ForeignEvents {
  public:
+  /// `any`: where others read whether there are any; null: nobody does.
+  explicit ForeignEvents(std::atomic<bool>* any = nullptr) : any_(any == nullptr ? own_any_ : *any) {
+    any_.store(false, std::memory_order_relaxed);
+  }
+
   void add(const void* event);
   /// Whether it was one.
   bool remove(const void* event);
@@ -22,7 +27,8 @@ class ForeignEvents {
   bool finds(const void* event);
 
   OwnMutex mutex_;
-  std::atomic<bool> any_{false};  // read without the lock: programs without such events pay nothing
+  std::atomic<bool> own_any_{false};
+  std::atomic<bool>& any_;  // read without the lock: programs without such events pay nothing
   bool overflowed_ = false;
   FixedTable<bool, 1024> events_;
 };

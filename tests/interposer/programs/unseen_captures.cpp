@@ -1,4 +1,5 @@
 #include "hook_cases.hpp"
+#include "interposer/nccl/functions.hpp"
 #include "late_lanes.hpp"
 #include "objects.hpp"
 #include "two_streams.hpp"
@@ -6,6 +7,8 @@
 // What the program orders inside a capture that began past the hooks happens when the graph runs, and not now.
 
 namespace {
+
+constexpr int kFloat = 7;
 
 /// A stream that waits for the host, and another that does not.
 struct Waiting {
@@ -122,7 +125,7 @@ void external_waits() {
 
 // A blocking stream is captured unseen. What it launches is not behind what the default stream holds, and asking it says nothing.
 void launches_behind_default() {
-  for (const char* what : {"kernel", "collective", "graph"}) {
+  for (const char* what : {"kernel", "collective", "graph", "by copies"}) {
     const Lanes lanes;
     const cu::Stream blocking = make_blocking_stream();
     const cu::GraphExec exec = graph_of([&](cu::Stream stream) { EXPECT(launch_on(stream, lanes.gemm) == 0); });
@@ -133,6 +136,7 @@ void launches_behind_default() {
     begin_unseen(blocking);
     if (what[0] == 'c') { lanes.collective(blocking); }
     if (what[0] == 'k') { EXPECT(launch_on(blocking, lanes.gemm) == 0); }
+    if (what[0] == 'b') { EXPECT(ncclAllGather(nullptr, nullptr, 1 << 20, kFloat, nullptr, blocking) == 0); }
     if (what[0] == 'g') { EXPECT(cuGraphLaunch(exec, blocking) == 0); }
     end(blocking);
     EXPECT(cuStreamSynchronize(blocking) == 0 && !lanes.waits_for(nullptr));

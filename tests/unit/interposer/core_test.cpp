@@ -293,7 +293,7 @@ TEST(Core, WaitsForNothingBehindACollectiveThatIsNotKnownToBeOver) {
 
 TEST(Core, WaitsForNothingBehindACollectiveByCopyEngines) {
   Program program(rules_of(Policy::gate));
-  program.core->on_launched(program.core->on_copying_collective(kCommStream, program.now_ns), LaunchOutcome::plain_ok);
+  program.core->on_launched(program.core->on_copying_collective(kCommStream, program.now_ns).ticket, LaunchOutcome::plain_ok);
   EXPECT_FALSE(program.launch(kGemm, kComputeStream).in_window) << "it holds no SM";
   program.launch(kAllReduce, kCommStream);
   EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::queued_collective);
