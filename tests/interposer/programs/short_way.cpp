@@ -147,7 +147,7 @@ auto ordering(Call call) {
   };
 }
 void orders_at_rest() {
-  const auto count_of = [](const char* name, auto call) { expect_at_most(name, steps_of(name, ordering(call)), 50, 6); };
+  const auto count_of = [](const char* name, auto call) { expect_at_most(name, steps_of(name, ordering(call)), 80, 10); };
   count_of("cuEventRecord", [](cu::Event event) { return cuEventRecord(event, nullptr); });
   count_of("cuStreamWaitEvent", [](cu::Event event) { return cuStreamWaitEvent(nullptr, event, 0); });
   count_of("cuEventQuery", [](cu::Event event) { return cuEventQuery(event); });
