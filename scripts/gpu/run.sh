@@ -46,7 +46,7 @@ pytorch() {
   shift
   [[ -x $raw ]] || raw=
   check "$name" python3 -B examples/pytorch/compare.py --elbowroom "$bin/elbowroom" --raw "$raw" --json "$out/$name.json" \
-    --budget "$((${STEP_SECONDS:-300} - 60))" --timeout 120 ${POLICIES:+--policies "$POLICIES"} ${EXAMPLES:+--examples "$EXAMPLES"} "$@"
+    --budget "$((${STEP_SECONDS:-300} - 60))" --timeout 200 ${POLICIES:+--policies "$POLICIES"} ${EXAMPLES:+--examples "$EXAMPLES"} "$@"
 }
 
 for step in "$@"; do
