@@ -18,7 +18,9 @@ import sys
 import time
 from collections.abc import Callable
 
-NON_BLOCKING, BLOCKING, RELAXED, NO_TIMING, MAPPED = 1, 0, 2, 2, 2
+from cuda_driver import CudaDriver
+
+NON_BLOCKING, BLOCKING, RELAXED, MAPPED = 1, 0, 2, 2
 LONGEST_S = 2.0
 COLLECTIVE_BLOCKS, PRODUCT_BLOCKS = 24, 4096
 # The first spins for 0.2 ms, so that the gate thinks it worth a wait, and then until the flag is set. The second ends at once.
@@ -67,13 +69,12 @@ class Flag:
         self._words[0] = value
 
 
-class Driver:
-    """libcuda, a context, and what the cases have in common."""
+class Driver(CudaDriver):
+    """A context, and what the cases have in common."""
 
     def __init__(self) -> None:
-        self.library = ctypes.CDLL("libcuda.so.1")
+        super().__init__()
         context = ctypes.c_void_p()
-        self("cuInit", 0)
         self("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
         self("cuCtxSetCurrent", context)
         module = ctypes.c_void_p()
@@ -84,26 +85,11 @@ class Driver:
         self._arguments: list[object] = []
         self.peers = Flag(self, 1)
         self.host = Flag(self, 0)
-        self.communication, self.compute = self.stream(), self.stream()
+        self.communication, self.compute = self.stream(NON_BLOCKING), self.stream(NON_BLOCKING)
         # Both are loaded now: to load one waits for the GPU.
         self.launch(self.product, self.compute, 1)
         self.launch(self.collective, self.communication, 1, self.peers)
         self("cuCtxSynchronize")
-
-    def __call__(self, name: str, *arguments: object) -> None:
-        result = getattr(self.library, name)(*arguments)
-        if result != 0:
-            raise RuntimeError(f"{name}: {result}, expected 0")
-
-    def stream(self, flags: int = NON_BLOCKING) -> ctypes.c_void_p:
-        made = ctypes.c_void_p()
-        self("cuStreamCreate", ctypes.byref(made), flags)
-        return made
-
-    def event(self) -> ctypes.c_void_p:
-        made = ctypes.c_void_p()
-        self("cuEventCreate", ctypes.byref(made), NO_TIMING)
-        return made
 
     def launch(self, kernel: ctypes.c_void_p, stream: ctypes.c_void_p, blocks: int, flag: Flag | None = None) -> None:
         values = None

@@ -15,18 +15,19 @@ import sys
 import time
 from collections.abc import Callable
 
-NON_BLOCKING, BLOCKING, NO_TIMING = 1, 0, 2
+from cuda_driver import CudaDriver
+
+NON_BLOCKING, BLOCKING = 1, 0
 MAPPED = 2
 LEGACY = ctypes.c_void_p(1)
 NOT_READY = 600
 
 
-class Machine:
+class Machine(CudaDriver):
     """A device with its streams, memory to fill, and words by which the host holds streams."""
 
     def __init__(self) -> None:
-        self.library = ctypes.CDLL("libcuda.so.1")
-        self("cuInit", 0)
+        super().__init__()
         context, self.memory = ctypes.c_void_p(), ctypes.c_uint64()
         self("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
         self("cuCtxSetCurrent", context)
@@ -35,21 +36,6 @@ class Machine:
         self("cuMemHostAlloc", ctypes.byref(held), ctypes.c_size_t(64), MAPPED)
         self.words = ctypes.cast(held, ctypes.POINTER(ctypes.c_uint32 * 16)).contents
         self.a, self.b, self.apart = self.stream(BLOCKING), self.stream(BLOCKING), self.stream(NON_BLOCKING)
-
-    def __call__(self, name: str, *arguments: object) -> None:
-        result = getattr(self.library, name)(*arguments)
-        if result != 0:
-            raise RuntimeError(f"{name}: {result}, expected 0")
-
-    def stream(self, flags: int) -> ctypes.c_void_p:
-        made = ctypes.c_void_p()
-        self("cuStreamCreate", ctypes.byref(made), flags)
-        return made
-
-    def event(self) -> ctypes.c_void_p:
-        made = ctypes.c_void_p()
-        self("cuEventCreate", ctypes.byref(made), NO_TIMING)
-        return made
 
     def hold(self, stream: ctypes.c_void_p, word: int) -> None:
         self("cuStreamWaitValue32_v2", stream, ctypes.c_uint64(ctypes.addressof(self.words) + 4 * word), 1, 0)

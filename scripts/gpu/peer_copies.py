@@ -17,18 +17,19 @@ import threading
 import time
 from collections.abc import Callable
 
+from cuda_driver import CudaDriver
+
 NON_BLOCKING, BLOCKING = 1, 0
 PORTABLE_AND_MAPPED = 3
 LEGACY, PER_THREAD = ctypes.c_void_p(1), ctypes.c_void_p(2)
 BYTES = 1 << 16
 
 
-class Machine:
+class Machine(CudaDriver):
     """Two devices, their streams, and words that the host and both devices see."""
 
     def __init__(self) -> None:
-        self.library = ctypes.CDLL("libcuda.so.1")
-        self("cuInit", 0)
+        super().__init__()
         self.contexts = [ctypes.c_void_p(), ctypes.c_void_p()]
         self.memory = [ctypes.c_uint64(), ctypes.c_uint64()]
         self.streams: dict[str, tuple[int, ctypes.c_void_p]] = {}
@@ -38,9 +39,9 @@ class Machine:
             self("cuMemAlloc_v2", ctypes.byref(self.memory[device]), ctypes.c_size_t(BYTES))
             self.streams[f"{device}l"] = (device, LEGACY)
             for kind, flag in (("b", BLOCKING), ("n", NON_BLOCKING)):
-                self.streams[f"{device}{kind}"] = (device, self._stream(flag))
+                self.streams[f"{device}{kind}"] = (device, self.stream(flag))
         self("cuCtxSetCurrent", self.contexts[0])
-        self.own, self.reader = self._stream(NON_BLOCKING), self._stream(NON_BLOCKING)
+        self.own, self.reader = self.stream(NON_BLOCKING), self.stream(NON_BLOCKING)
         self.held, self.copy_held, self.passed = self._word(), self._word(), self._word()
         self.read = self._word()
 
@@ -48,16 +49,6 @@ class Machine:
         for device in (0, 1):
             self.on(device)
             self("cuCtxEnablePeerAccess", self.contexts[1 - device], 0)
-
-    def __call__(self, name: str, *arguments: object) -> None:
-        result = getattr(self.library, name)(*arguments)
-        if result != 0:
-            raise RuntimeError(f"{name}: {result}, expected 0")
-
-    def _stream(self, flags: int) -> ctypes.c_void_p:
-        made = ctypes.c_void_p()
-        self("cuStreamCreate", ctypes.byref(made), flags)
-        return made
 
     def _word(self) -> ctypes.Array[ctypes.c_uint32]:
         memory = ctypes.c_void_p()
