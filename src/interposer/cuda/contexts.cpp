@@ -1,5 +1,6 @@
 #include "interposer/cuda/contexts.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace elbowroom::interposer::cuda {
@@ -100,6 +101,17 @@ int Contexts::device(cu::Context context) {
 std::uint32_t Contexts::sms(cu::Context context) {
   const std::optional<Facts> known = facts_of(context);
   return known ? known->sms : 0;
+}
+
+std::uint32_t Contexts::least_sms(cu::Context context) {
+  const std::optional<Facts> known = facts_of(context);
+  std::uint32_t least = known ? known->sms : 0;
+  const std::lock_guard lock(mutex_);
+  for (const Entry& candidate : entries_) {
+    const bool beside = candidate.context != nullptr && known && candidate.facts.device == known->device;
+    if (beside && candidate.facts.sms != 0) { least = std::min(least, candidate.facts.sms); }
+  }
+  return least;
 }
 
 bool Contexts::greatest_priority(cu::Context context, int& priority) {

@@ -53,6 +53,8 @@ class Contexts {
   int device(cu::Context context);
   /// How many SMs it has, of those of its device; 0: the driver does not say.
   std::uint32_t sms(cu::Context context);
+  /// Those of the smallest context that is known of this one's device; 0: the driver does not say.
+  std::uint32_t least_sms(cu::Context context);
   /// False: the driver does not say.
   bool greatest_priority(cu::Context context, int& priority);
   /// The event of a slot, made on first use; null when that failed. `captured` chooses the set that is used inside captures.

@@ -65,7 +65,10 @@ int make(Interposer& state, CopyId copy, cublas_lt::Descriptor descriptor, const
 }
 
 SmTarget expected_target(Interposer& state, const Product& product) {
-  if (last_stream != 0) { return state.core->expected_sm_target(last_stream, product, now_ns()); }
+  if (last_stream != 0) {
+    const SmTarget expected = state.core->expected_sm_target(last_stream, product, now_ns());
+    if (expected.sms != 0) { return expected; }  // none: the stream may be gone, whose handle another rank's driver gave again
+  }
   return state.core->common_sm_target(state.stream_id(nullptr, DefaultStream::kLegacy), product, now_ns());
 }
 

@@ -81,7 +81,7 @@ struct CaptureHooks {
     const int result = node_priorities ? update_with_priorities(*state, graph, call) : call();
     if (result != D::kSuccess) { return result; }
     GraphFacts facts = read_graph(state->driver, state->rules, graph);
-    if (node_priorities) { facts.first_blocks = first_blocks(state->driver, sms_here(state->driver), graph); }
+    if (node_priorities) { facts.first_blocks = first_blocks(state->driver, sms_of_graphs(state->driver), graph); }
     state->graphs.put(exec, facts, node_priorities);
     return result;
   }
@@ -188,7 +188,7 @@ struct CaptureHooks {
     Interposer<D>* state = interposer<D>();
     if (state == nullptr) { return make(false); }
     GraphFacts facts = read_graph(state->driver, state->rules, graph);
-    const std::uint32_t sms = may_have_priorities(*state, facts) ? sms_here(state->driver) : 0;
+    const std::uint32_t sms = may_have_priorities(*state, facts) ? sms_of_graphs(state->driver) : 0;
     bool node_priorities = sms != 0 && !others_have_priorities(state->driver, graph) && takes_flags();
     if (node_priorities) { facts.first_blocks = first_blocks(state->driver, sms, graph); }
     node_priorities = node_priorities && facts.first_blocks < sms && prioritise_collectives(*state, graph);

@@ -12,12 +12,12 @@
 /// Which nodes of a graph may get the greatest priority, and that they get it.
 namespace elbowroom::interposer::driver {
 
-/// That kernels launched now can run on; 0: not known.
+/// That the kernels of a graph can run on, whichever streams they were captured on; 0: not known.
 template <Driver D>
-std::uint32_t sms_here(D& driver) {
+std::uint32_t sms_of_graphs(D& driver) {
   const typename D::OwnCalls own(driver.calls);
   const auto place = driver.current_place();
-  const std::uint32_t sms = driver.sms(place);
+  const std::uint32_t sms = driver.least_sms(place);
   const int device = sms == 0 ? driver.device(place) : -1;
   return device < 0 ? sms : driver.describe_device(device).sms;
 }

@@ -145,6 +145,21 @@ void lt_first_of_ranks() {
   std::thread(first_product).join();
 }
 
+// On one rank the driver gives a new stream the handle of one that was destroyed, on another it does not. Both have the target.
+void lt_ranks_without_stream() {
+  for (const bool again : {true, false}) {
+    const Streams streams = streams_of_a_device();
+    EXPECT(from_plugin<int (*)(cu::Stream, std::size_t)>("plugin_all_reduce")(streams.comm, 1024) == 0);
+    Descriptor descriptor;
+    EXPECT(multiply(descriptor, nullptr, streams.compute) == 0);
+    EXPECT(cuStreamSynchronize(streams.compute) == 0 && cuStreamDestroy_v2(streams.compute) == 0);
+    if (again) { fake_reuse_stream(streams.compute); }
+    const cu::Stream next = make_stream();
+    const Algorithm algorithm = chosen_for(descriptor);
+    EXPECT(algorithm.sms == 108 && multiply(descriptor, &algorithm, next) == 0 && launched_for(108, 108));
+  }
+}
+
 void lt_own_target() {
   const Streams streams = streams_with_product();
   open_window(streams);
@@ -318,6 +333,7 @@ void lt_plain_sharer() {
 constexpr Case kCases[] = {{"lt_target", lt_target},
                            {"lt_first_question", lt_first_question},
                            {"lt_first_of_ranks", lt_first_of_ranks},
+                           {"lt_ranks_without_stream", lt_ranks_without_stream},
                            {"lt_own_target", lt_own_target},
                            {"lt_untouched", lt_untouched},
                            {"lt_several_algorithms", lt_several_algorithms},
