@@ -154,19 +154,15 @@ bool Contexts::is_primary_active(cu::Device device) const {
 }
 
 // A reference more tells which it is. Without one at all, it would make the context.
-cu::Context Contexts::primary(cu::Device device) const {
-  cu::Context context = nullptr;
+Contexts::Primary Contexts::primary(cu::Device device) const {
+  Primary found;
   const bool can_ask = driver_.primary_ctx_get_state != nullptr && driver_.primary_ctx_retain != nullptr &&
                        driver_.primary_ctx_release != nullptr && is_primary_active(device);
-  if (!can_ask || driver_.primary_ctx_retain(&context, device) != cu::kSuccess) { return nullptr; }
-  driver_.primary_ctx_release(device);
-  return context;
-}
-
-std::uint64_t Contexts::identity(cu::Context context) const {
+  if (!can_ask || driver_.primary_ctx_retain(&found.context, device) != cu::kSuccess) { return {}; }
   unsigned long long id = 0;
-  const bool known = context != nullptr && driver_.ctx_get_id != nullptr && driver_.ctx_get_id(context, &id) == cu::kSuccess;
-  return known ? id : 0;
+  if (driver_.ctx_get_id != nullptr && driver_.ctx_get_id(found.context, &id) == cu::kSuccess) { found.identity = id; }
+  driver_.primary_ctx_release(device);
+  return found;
 }
 
 cu::Context Contexts::any_of_device(cu::Device device) {

@@ -64,10 +64,12 @@ class Contexts {
   void forget(cu::Context context);
   /// Also where the driver does not say.
   [[nodiscard]] bool is_primary_active(cu::Device device) const;
-  /// The primary context of the device; null: it has none at present, or the driver does not say.
-  [[nodiscard]] cu::Context primary(cu::Device device) const;
-  /// Tells a context from another one that has its handle later; 0: there is none, or the driver does not say (before CUDA 12.0).
-  [[nodiscard]] std::uint64_t identity(cu::Context context) const;
+  struct Primary {
+    cu::Context context = nullptr;  ///< null: the device has none at present, or the driver does not say
+    std::uint64_t identity = 0;  ///< tells it from another that has its handle later; 0: the driver does not say (before CUDA 12.0)
+  };
+  /// The primary context of the device. To ask takes a reference: where others gave theirs back meanwhile, the context ends here.
+  [[nodiscard]] Primary primary(cu::Device device) const;
   /// Some context of the device; null: none is known.
   cu::Context any_of_device(cu::Device device);
   /// How many devices contexts were seen of.

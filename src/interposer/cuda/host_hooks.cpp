@@ -79,7 +79,7 @@ template <auto Ours>
 int reset_primary(cu::Device device) {
   Interposer* state = interposer();
   if (state == nullptr) { return call_real<Ours>(device); }
-  const cu::Context primary = state->driver.contexts.primary(device);
+  const cu::Context primary = state->driver.contexts.primary(device).context;
   forget_own_of_device(*state, device);
   return HostHooks::ending(primary, [=] { return call_real<Ours>(device); });
 }
@@ -90,13 +90,13 @@ int releasing_primary(cu::Device device, Call call) {
   Interposer* state = interposer();
   if (state == nullptr) { return call(); }
   const Contexts& contexts = state->driver.contexts;
-  const cu::Context primary = contexts.primary(device);
-  const std::uint64_t identity = contexts.identity(primary);
+  const auto [primary, identity] = contexts.primary(device);
   const SyncPoint held = state->core->context_point(Driver::context_id(primary));
   const int result = call();
   if (result != cu::kSuccess) { return result; }
-  const bool active = contexts.is_primary_active(device);
-  if (active && contexts.identity(contexts.primary(device)) == identity) { return result; }
+  const bool same = contexts.primary(device).identity == identity;
+  const bool active = contexts.is_primary_active(device);  // last: to ask which it is may have ended it
+  if (active && same) { return result; }
   forget_own_of_device(*state, device);
   if (primary != nullptr) { state->core->on_context_destroy(Driver::context_id(primary)); }
   state->core->on_synchronized(held, now_ns());

@@ -88,6 +88,7 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
 int cuDevicePrimaryCtxRetain(cu::Context* context, int device) {
   *context = reinterpret_cast<cu::Context>(&primary_contexts()[static_cast<std::size_t>(device)]);
   if (primary_references++ == 0) { ++primaries_made; }
+  fake::reached("cuDevicePrimaryCtxRetain");
   return 0;
 }
 int cuDevicePrimaryCtxRelease_v2(int) {

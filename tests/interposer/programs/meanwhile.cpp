@@ -238,6 +238,29 @@ void primary_made_anew() {
   fake_reset();
   EXPECT(launch_on(make_stream(), reused, 24) == 0 && fake_call(0)->attribute_count != 0);
 }
+
+int primaries_taken = 0;
+
+// Another thread gives the last reference back while the interposer holds one, to ask whether the context lives on. It ends then.
+void primary_released_while_asked() {
+  use_device(0);
+  cu::Context second = nullptr;
+  EXPECT(cuDevicePrimaryCtxRetain(&second, 0) == 0);
+  const cu::Function reused = fake_function("gemm", 64, 0);
+  EXPECT(launch_on(make_stream(), fake_function(kAllReduce, 96, 21568), 24) == 0 && launch_on(make_stream(), reused) == 0);
+  fake_set_told([](const char* name) {
+    if (std::strcmp(name, "cuDevicePrimaryCtxRetain") != 0 || ++primaries_taken != 2) {
+      return;
+    }  // the first is asked before the call
+    std::thread([] { EXPECT(cuDevicePrimaryCtxRelease_v2(0) == 0); }).join();
+  });
+  EXPECT(cuDevicePrimaryCtxRelease_v2(0) == 0 && primaries_taken > 2);
+  fake_set_told(nullptr);
+  use_device(0);
+  fake_reuse_function(reused, kAllReduce);
+  fake_reset();
+  EXPECT(launch_on(make_stream(), reused, 24) == 0 && fake_call(0)->attribute_count != 0);
+}
 void context_not_destroyed() { context_stays(&refuse_destroy, 201, &cuCtxDestroy_v2); }
 void order_not_destroyed() { order_stays(&refuse_destroy, 201, &cuCtxDestroy_v2); }
 void context_attached_twice() {
@@ -313,6 +336,7 @@ constexpr Case kCases[] = {
     {"primary_reset", primary_reset},
     {"primary_released", primary_released},
     {"primary_made_anew", primary_made_anew},
+    {"primary_released_while_asked", primary_released_while_asked},
     {"context_not_destroyed", context_not_destroyed},
     {"order_not_destroyed", order_not_destroyed},
     {"context_attached_twice", context_attached_twice},
