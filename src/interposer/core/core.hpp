@@ -77,6 +77,8 @@ struct Platform {
   PassGate* pass = nullptr;  ///< where the hooks read whether a launch may take the short way (passing.hpp). Outlives the core
   /// Both clocks of the host. Asked with the lock held; null: no launch takes the short way.
   HostTime (*host_time)() = nullptr;
+  /// Of the smallest part of the device that is known, such as a green context; 0: not known. Asked with the lock held.
+  std::uint32_t (*least_sms)(void* self, std::int32_t device) = nullptr;
 };
 
 class PassingThread;
@@ -270,9 +272,6 @@ class Core {
   Decision on_launch(const LaunchFacts& facts);
   /// Until `ok` is told, nothing is gated on the collective of this ticket.
   void on_launched(Ticket ticket, LaunchOutcome outcome);
-  /// The driver refused an operation, of which on_launch or on_graph_launch was told before. It orders nothing, and streams that
-  /// wait for each other by themselves may have seemed to be behind it meanwhile.
-  void on_refused(StreamId stream);
   /// A launch that Decision::time_it asked about has finished, and took this long between its two events.
   void on_timing(Ticket ticket, std::uint64_t nanoseconds, std::uint64_t host_time_ns);
   /// The same launch's events failed or were given up: its time will not come.
@@ -378,7 +377,7 @@ class Core {
   SmTarget on_library_gemm(StreamId stream, const Product& product, std::uint64_t host_time_ns);
   void on_library_gemm_done(LaunchOutcome outcome);
   /// What `on_library_gemm` would say, for a question that launches nothing. Asks the driver about no stream: this one may be gone.
-  SmTarget expected_sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns);
+  std::optional<SmTarget> expected_sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns);
   /// The same before a thread's first product, for a stream that is there: what all ranks have in common, 0 where each decides.
   SmTarget common_sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns);
 

@@ -72,11 +72,18 @@ std::uint32_t sms_of(const Launch& launch) {
   return launch.stream.info.sms != 0 ? launch.stream.info.sms : launch.state.known.devices[device].sms;
 }
 
+// That the kernel which is left an SM may run on: a part of the device may be smaller than the collective's.
+std::uint32_t least_sms(const Launch& launch) {
+  const Platform& platform = launch.state.platform;
+  const std::uint32_t least = platform.least_sms == nullptr ? 0 : platform.least_sms(platform.self, launch.stream.info.device);
+  return least == 0 ? sms_of(launch) : std::min(least, sms_of(launch));
+}
+
 // Blocks with priority are given SMs before those of a kernel whose result other ranks may need before they come. One SM is enough
 // for that kernel to end at last, and a block may take a whole SM. Where the number of SMs is not known, nothing goes first.
 bool leaves_an_sm(const Launch& launch) {
   const std::uint64_t others = launch.state.known.order.first_blocks_beside(launch.stream, launch.order);
-  return launch.facts.grid.count() + others < sms_of(launch);
+  return launch.facts.grid.count() + others < least_sms(launch);
 }
 
 void decide_priority(Launch& launch) {

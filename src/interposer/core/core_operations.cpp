@@ -109,14 +109,6 @@ void Core::on_memory_allocated(StreamId stream) {
   if (found != nullptr && order.active_capture(*found) == 0) { order.suspect(*found, order.collectives().newest()); }
 }
 
-void Core::on_refused(StreamId stream) {
-  if (state_->rest.on()) { return; }
-  CoreState::Hold hold(*state_);
-  ProgramOrder& order = state_->known.order;
-  const Stream* found = state_->dormant() ? nullptr : order.find_stream(stream);
-  if (found != nullptr && found->info.blocking && order.active_capture(*found) == 0) { order.doubt_context(*found); }
-}
-
 // Lock-free: most copies on a legacy stream are within one device.
 void Core::begin_unplaced() { state_->unplaced.fetch_add(1, std::memory_order_acq_rel); }
 void Core::end_unplaced() { state_->unplaced.fetch_sub(1, std::memory_order_acq_rel); }
@@ -189,10 +181,11 @@ void Core::on_library_gemm_done(LaunchOutcome outcome) {
   totals.relaunched += outcome == LaunchOutcome::relaunched ? 1 : 0;
 }
 
-SmTarget Core::expected_sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns) {
-  if (state_->rest.on()) { return {}; }
+std::optional<SmTarget> Core::expected_sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns) {
+  if (state_->rest.on()) { return SmTarget{}; }
   CoreState::Hold hold(*state_);
-  if (!state_->sets_targets()) { return {}; }
+  if (!state_->sets_targets()) { return SmTarget{}; }
+  if (state_->known.order.find_stream(stream) == nullptr) { return std::nullopt; }
   return state_->sm_target(stream, product, host_time_ns);
 }
 

@@ -1,6 +1,5 @@
 #include "interposer/cuda/contexts.hpp"
 
-#include <algorithm>
 #include <bit>
 
 namespace elbowroom::interposer::cuda {
@@ -88,7 +87,8 @@ std::optional<Contexts::Facts> Contexts::facts_of(cu::Context context) {
     *free_entry = Entry{};
     free_entry->context = context;
     free_entry->facts = *facts;
-    devices_seen_ |= std::uint64_t{1} << (static_cast<unsigned>(facts->device) % 64U);
+    devices_seen_ |= std::uint64_t{1} << place_of(facts->device);
+    find_least_sms(facts->device);
   }
   return facts;
 }
@@ -103,15 +103,15 @@ std::uint32_t Contexts::sms(cu::Context context) {
   return known ? known->sms : 0;
 }
 
-std::uint32_t Contexts::least_sms(cu::Context context) {
-  const std::optional<Facts> known = facts_of(context);
-  std::uint32_t least = known ? known->sms : 0;
-  const std::lock_guard lock(mutex_);
-  for (const Entry& candidate : entries_) {
-    const bool beside = candidate.context != nullptr && known && candidate.facts.device == known->device;
-    if (beside && candidate.facts.sms != 0) { least = std::min(least, candidate.facts.sms); }
+std::uint32_t Contexts::least_sms(int device) const { return least_sms_[place_of(device)].load(std::memory_order_relaxed); }
+
+void Contexts::find_least_sms(int device) {
+  std::uint32_t least = 0;
+  for (const Entry& each : entries_) {
+    const bool of_device = each.context != nullptr && each.facts.device == device && each.facts.sms != 0;
+    if (of_device && (least == 0 || each.facts.sms < least)) { least = each.facts.sms; }
   }
-  return least;
+  least_sms_[place_of(device)].store(least, std::memory_order_relaxed);
 }
 
 bool Contexts::greatest_priority(cu::Context context, int& priority) {
@@ -142,7 +142,10 @@ cu::Event Contexts::completion_event(cu::Context context, EventSlot slot, bool c
 void Contexts::forget(cu::Context context) {
   const std::lock_guard lock(mutex_);
   for (Entry& candidate : entries_) {
-    if (candidate.context == context) { candidate = Entry{}; }
+    if (candidate.context != context) { continue; }
+    candidate.context = nullptr;
+    find_least_sms(candidate.facts.device);
+    candidate = Entry{};
   }
 }
 
@@ -163,6 +166,17 @@ Contexts::Primary Contexts::primary(cu::Device device) const {
   if (driver_.ctx_get_id != nullptr && driver_.ctx_get_id(found.context, &id) == cu::kSuccess) { found.identity = id; }
   driver_.primary_ctx_release(device);
   return found;
+}
+
+bool Contexts::lives_on(cu::Device device, std::uint64_t identity) const {
+  bool lives = false;
+  std::uint32_t before = 0;
+  do {
+    before = releases_.load();
+    const bool same = primary(device).identity == identity;
+    lives = is_primary_active(device) && same;  // in this order: to ask which it is may have ended it
+  } while (before != releases_.load());
+  return lives;
 }
 
 cu::Context Contexts::any_of_device(cu::Device device) {

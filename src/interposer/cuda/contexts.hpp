@@ -53,8 +53,8 @@ class Contexts {
   int device(cu::Context context);
   /// How many SMs it has, of those of its device; 0: the driver does not say.
   std::uint32_t sms(cu::Context context);
-  /// Those of the smallest context that is known of this one's device; 0: the driver does not say.
-  std::uint32_t least_sms(cu::Context context);
+  /// Those of the smallest context of the device that is known; 0: none says. Lock-free.
+  [[nodiscard]] std::uint32_t least_sms(int device) const;
   /// False: the driver does not say.
   bool greatest_priority(cu::Context context, int& priority);
   /// The event of a slot, made on first use; null when that failed. `captured` chooses the set that is used inside captures.
@@ -70,6 +70,11 @@ class Contexts {
   };
   /// The primary context of the device. To ask takes a reference: where others gave theirs back meanwhile, the context ends here.
   [[nodiscard]] Primary primary(cu::Device device) const;
+  /// The program has given back a reference to a primary context. To be told before lives_on().
+  void note_release() { releases_.fetch_add(1); }
+  /// Whether the device's primary context is still the one of that identity. The question takes a reference. Where another thread
+  /// gives one back meanwhile, the context may end with the question and be made anew before its end: then it is asked again.
+  [[nodiscard]] bool lives_on(cu::Device device, std::uint64_t identity) const;
   /// Some context of the device; null: none is known.
   cu::Context any_of_device(cu::Device device);
   /// How many devices contexts were seen of.
@@ -87,6 +92,9 @@ class Contexts {
     Facts facts;
     std::array<std::array<cu::Event, kEventSlots>, 2> events{};
   };
+  static constexpr std::size_t kDevices = 64;
+  static std::size_t place_of(int device) { return static_cast<unsigned>(device) % kDevices; }
+  void find_least_sms(int device);   // with the lock held
   Entry* find(cu::Context context);  // with the lock held; one that is free for null
   // The driver is called without the lock. It may wait for what a context is about, which another context's launch may be needed
   // for.
@@ -97,6 +105,8 @@ class Contexts {
   OwnMutex mutex_;
   std::array<Entry, kContexts> entries_{};
   std::atomic<std::uint64_t> devices_seen_{0};  // a bit each; read at exit, maybe by a handler that interrupted a call of this
+  std::array<std::atomic<std::uint32_t>, kDevices> least_sms_{};
+  std::atomic<std::uint32_t> releases_{0};
 };
 
 }  // namespace elbowroom::interposer::cuda

@@ -66,8 +66,10 @@ int make(Interposer& state, CopyId copy, cublas_lt::Descriptor descriptor, const
 
 SmTarget expected_target(Interposer& state, const Product& product) {
   if (last_stream != 0) {
-    const SmTarget expected = state.core->expected_sm_target(last_stream, product, now_ns());
-    if (expected.sms != 0) { return expected; }  // none: the stream may be gone, whose handle another rank's driver gave again
+    // Not known: it is gone. To another rank's driver its handle may mean a new stream, and both need the same.
+    if (const std::optional<SmTarget> expected = state.core->expected_sm_target(last_stream, product, now_ns())) {
+      return *expected;
+    }
   }
   return state.core->common_sm_target(state.stream_id(nullptr, DefaultStream::kLegacy), product, now_ns());
 }

@@ -68,7 +68,7 @@ struct Driver {
   [[nodiscard]] std::uint64_t capture_of(Stream stream) const;
   int device(Place context) { return contexts.device(context); }
   std::uint32_t sms(Place context) { return contexts.sms(context); }
-  std::uint32_t least_sms(Place context) { return contexts.least_sms(context); }
+  [[nodiscard]] std::uint32_t least_sms(int device) const { return contexts.least_sms(device); }
   [[nodiscard]] int devices_seen() const { return contexts.devices_seen(); }
   /// Whether both lie in devices' memory, and not in that of one. Also where the driver does not say.
   [[nodiscard]] bool are_of_two_devices(cu::DevicePointer one, cu::DevicePointer other) const;

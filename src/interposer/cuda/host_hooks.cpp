@@ -89,19 +89,18 @@ template <class Call>
 int releasing_primary(cu::Device device, Call call) {
   Interposer* state = interposer();
   if (state == nullptr) { return call(); }
-  const Contexts& contexts = state->driver.contexts;
+  Contexts& contexts = state->driver.contexts;
   const auto [primary, identity] = contexts.primary(device);
   const SyncPoint held = state->core->context_point(Driver::context_id(primary));
   const int result = call();
   if (result != cu::kSuccess) { return result; }
-  const bool same = contexts.primary(device).identity == identity;
-  const bool active = contexts.is_primary_active(device);  // last: to ask which it is may have ended it
-  if (active && same) { return result; }
+  contexts.note_release();
+  if (contexts.lives_on(device, identity)) { return result; }
   forget_own_of_device(*state, device);
   if (primary != nullptr) { state->core->on_context_destroy(Driver::context_id(primary)); }
   state->core->on_synchronized(held, now_ns());
   // Another thread has made it anew: the order of its streams was forgotten as well.
-  if (active) { note_unfollowed(); }
+  if (contexts.is_primary_active(device)) { note_unfollowed(); }
   return result;
 }
 

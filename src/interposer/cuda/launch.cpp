@@ -275,11 +275,7 @@ int launch(const LaunchRequest& request, OriginalLaunch original) {
   const int result = decision.untouched(request.config.shared_bytes)
                          ? launch_as_asked(*state, request, original, decision, account.clock)
                          : carry_out(*state, request, original, decision, account.clock);
-  if (result != cu::kSuccess) {
-    state->core->on_refused(facts.stream);
-  } else if (decision.waits_for_host) {
-    state->core->on_host_dependency(facts.stream);
-  }
+  if (result == cu::kSuccess && decision.waits_for_host) { state->core->on_host_dependency(facts.stream); }
   state->timer.poll(begin);
   account.end(decision.in_window);
   return result;

@@ -131,11 +131,7 @@ struct CaptureHooks {
     }
     const int result = process::call_real<Ours>(exec, stream);
     // Once more: another thread may have waited for the stream in between.
-    if (result != D::kSuccess) {
-      state->core->on_refused(id);
-    } else if (facts.waits) {
-      state->core->on_host_dependency(id);
-    }
+    if (result == D::kSuccess && facts.waits) { state->core->on_host_dependency(id); }
     const bool elsewhere = begun.joins && state->driver.is_captured(named);  // in a capture that is not followed
     end_launch(*state, id, exec, graph, begun, result == D::kSuccess && !elsewhere);
     state->timer.poll(now);  // a program of graphs alone has no other launch that would ask

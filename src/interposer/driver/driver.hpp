@@ -80,7 +80,7 @@ concept HasPlaces = requires(D driver, const D& constant, typename D::Place plac
   { constant.capture_of(stream) } -> std::same_as<std::uint64_t>;       ///< its number; 0: none, or nothing asks which one it is
   { driver.device(place) } -> std::same_as<int>;                        ///< the ordinal; below 0 where it is not known
   { driver.sms(place) } -> std::same_as<std::uint32_t>;                 ///< of its device's; 0: not known
-  { driver.least_sms(place) } -> std::same_as<std::uint32_t>;           ///< of the smallest place of its device; 0: not known
+  { constant.least_sms(int{}) } -> std::same_as<std::uint32_t>;         ///< Platform::least_sms
   { constant.devices_seen() } -> std::same_as<int>;                     ///< how many device() has told
   { driver.greatest_priority(place, priority) } -> std::same_as<bool>;  ///< false: there is but one, or the driver does not say
   { driver.forget(place) } -> std::same_as<void>;                       ///< it is gone, with all that was made in it

@@ -16,10 +16,10 @@ namespace elbowroom::interposer::driver {
 template <Driver D>
 std::uint32_t sms_of_graphs(D& driver) {
   const typename D::OwnCalls own(driver.calls);
-  const auto place = driver.current_place();
-  const std::uint32_t sms = driver.least_sms(place);
-  const int device = sms == 0 ? driver.device(place) : -1;
-  return device < 0 ? sms : driver.describe_device(device).sms;
+  const int device = driver.device(driver.current_place());
+  if (device < 0) { return 0; }
+  const std::uint32_t least = driver.least_sms(device);
+  return least != 0 ? least : driver.describe_device(device).sms;
 }
 
 /// A collective, however many blocks it has: the program may change their number in an executable graph, and the driver refuses an

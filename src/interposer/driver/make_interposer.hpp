@@ -48,6 +48,10 @@ struct Asked {
     return info;
   }
 
+  static std::uint32_t least_sms(void* self, std::int32_t device) {
+    return static_cast<Interposer<D>*>(self)->driver.least_sms(device);
+  }
+
   static FunctionInfo function(void* self, FunctionId id) {
     D& driver = static_cast<Interposer<D>*>(self)->driver;
     const typename D::OwnCalls own(driver.calls);
@@ -166,6 +170,7 @@ void make() {
   platform.describe_stream = &Asked<D>::stream;
   platform.describe_function = &Asked<D>::function;
   platform.describe_device = &Asked<D>::device;
+  platform.least_sms = &Asked<D>::least_sms;
   platform.blocks_per_sm = &Asked<D>::blocks_per_sm;
   platform.known_durations = &process::known_durations;
   platform.unfollowed = &process::noted_unfollowed;

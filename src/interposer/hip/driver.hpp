@@ -69,7 +69,7 @@ struct Driver {
   [[nodiscard]] static std::uint64_t capture_of(Stream /*stream*/) { return 0; }
   int device(Place place);
   static std::uint32_t sms(Place /*device*/) { return 0; }
-  static std::uint32_t least_sms(Place /*device*/) { return 0; }
+  static std::uint32_t least_sms(int /*device*/) { return 0; }
   [[nodiscard]] int devices_seen() const;
   bool greatest_priority(Place device, int& priority) const;
   void forget(Place device) { carriers.forget(device); }

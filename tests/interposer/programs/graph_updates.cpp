@@ -1,5 +1,4 @@
 #include <initializer_list>
-#include <utility>
 
 #include "two_streams.hpp"
 
@@ -31,25 +30,6 @@ void across_all_sms() {
     cu::GraphExec exec = nullptr;
     EXPECT(cuGraphInstantiateWithFlags(&exec, graph_of(two, before), 0) == 0);
     for (const unsigned after : {156U - before, before}) { EXPECT(cuGraphExecUpdate_v2(exec, graph_of(two, after), nullptr) == 0); }
-  }
-}
-
-// The smallest part of the device that the program works in must have an SM more than the collective has blocks.
-void of_green_contexts() {
-  const TwoStreams two;
-  for (const auto& [sms, priority] : {std::pair{32U, -5}, std::pair{24U, 0}}) {
-    cu::Stream stream = nullptr;
-    cu::Graph graph = nullptr;
-    cu::GraphNode node = nullptr;
-    cu::GraphExec exec = nullptr;
-    cu::LaunchAttributeValue value{};
-    EXPECT(cuGreenCtxStreamCreate(&stream, fake_green_context(sms), cu::kStreamNonBlocking, 0) == 0);
-    EXPECT(cuGraphCreate(&graph, 0) == 0);
-    for (const cu::KernelNodeParamsV2& parameters : {kernel(two.gemm, 4096), kernel(two.all_reduce, 24)}) {
-      EXPECT(cuGraphAddKernelNode_v2(&node, graph, nullptr, 0, &parameters) == 0);
-    }
-    EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
-    EXPECT(cuGraphKernelNodeGetAttribute(node, cu::kLaunchPriority, &value) == 0 && value.priority == priority);
   }
 }
 
@@ -99,7 +79,6 @@ void launched_with_priority() {
 }
 
 constexpr Case kCases[] = {{"across_all_sms", across_all_sms},
-                           {"of_green_contexts", of_green_contexts},
                            {"launched_with_priority", launched_with_priority},
                            {"launched_by_kernels", launched_by_kernels},
                            {"launched_by_kernels_with_params", launched_by_kernels_with_params}};

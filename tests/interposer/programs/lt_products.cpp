@@ -160,6 +160,19 @@ void lt_ranks_without_stream() {
   }
 }
 
+// A captured product goes without a target, and so does the question for it.
+void lt_captured_of_ranks() {
+  const Streams streams = streams_of_a_device();
+  EXPECT(from_plugin<int (*)(cu::Stream, std::size_t)>("plugin_all_reduce")(streams.comm, 1024) == 0);
+  Descriptor descriptor;
+  EXPECT(multiply(descriptor, nullptr, streams.compute) == 0 && launched_for(108, 108));
+  EXPECT(cuStreamBeginCapture_v2(streams.compute, cu::kCaptureModeRelaxed) == 0);
+  const Algorithm algorithm = chosen_for(descriptor);
+  EXPECT(algorithm.sms == kAllSms && multiply(descriptor, &algorithm, streams.compute) == 0 && launched_for(kAllSms, kAllSms));
+  cu::Graph graph = nullptr;
+  EXPECT(cuStreamEndCapture(streams.compute, &graph) == 0);
+}
+
 void lt_own_target() {
   const Streams streams = streams_with_product();
   open_window(streams);
@@ -334,6 +347,7 @@ constexpr Case kCases[] = {{"lt_target", lt_target},
                            {"lt_first_question", lt_first_question},
                            {"lt_first_of_ranks", lt_first_of_ranks},
                            {"lt_ranks_without_stream", lt_ranks_without_stream},
+                           {"lt_captured_of_ranks", lt_captured_of_ranks},
                            {"lt_own_target", lt_own_target},
                            {"lt_untouched", lt_untouched},
                            {"lt_several_algorithms", lt_several_algorithms},

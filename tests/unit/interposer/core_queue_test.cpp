@@ -96,14 +96,13 @@ TEST_F(CoreQueue, ALaunchThatWasRefusedOrdersNothing) {
   program_.launch(kAllReduce, kCommStream);
   program_.core->on_host_dependency(kBlockingStream);
   program_.launch(kAllGather, kLegacyStream, LaunchOutcome::failed);
-  program_.core->on_refused(kLegacyStream);
   constexpr StreamId kOther = 0x8000;
   program_.fake.streams[kOther] = {kContext, 0, true};
   program_.launch(kGemm, kOther);
   program_.synchronize(kOther);
   EXPECT_FALSE(gates_on(kCommStream));
   const SyncPoint all = program_.core->context_point(kContext);
-  program_.core->on_refused(kLegacyStream);  // by another thread, while the host waits
+  program_.launch(kAllGather, kLegacyStream, LaunchOutcome::failed);  // by another thread, while the host waits
   program_.core->on_synchronized(all, program_.now_ns);
   EXPECT_FALSE(gates_on(kCommStream));
   program_.core->on_synchronized(program_.core->context_point(kContext), program_.now_ns);
@@ -111,9 +110,7 @@ TEST_F(CoreQueue, ALaunchThatWasRefusedOrdersNothing) {
 }
 
 TEST_F(CoreQueue, ARefusedLaunchThatCouldOrderNothingIsNoMatter) {
-  program_.core->on_refused(kLegacyStream);  // nothing was followed yet
-  program_.launch(kAllGather, kOlderStream, LaunchOutcome::failed);
-  program_.core->on_refused(kOlderStream);
+  program_.launch(kAllGather, kOlderStream, LaunchOutcome::failed);  // nothing was followed yet
   EXPECT_TRUE(gates_on(kCommStream));
 }
 

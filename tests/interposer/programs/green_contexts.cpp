@@ -1,0 +1,60 @@
+#include <initializer_list>
+#include <utility>
+
+#include "hook_cases.hpp"
+
+// Priority beside a part of the device: blocks that go first leave it an SM.
+
+namespace {
+
+cu::Stream stream_of_part(unsigned sms) {
+  cu::Stream stream = nullptr;
+  EXPECT(cuGreenCtxStreamCreate(&stream, fake_green_context(sms), cu::kStreamNonBlocking, 0) == 0);
+  return stream;
+}
+
+bool goes_first(const Lanes& lanes) {
+  fake_reset();
+  lanes.collective(lanes.comm);
+  const bool first = attribute_of(*fake_call(fake_call_count() - 1), cu::kLaunchPriority) != nullptr;
+  Lanes::settle();
+  return first;
+}
+
+// The collective has 24 blocks, and all SMs of the device. A product may be in a part of it.
+void beside() {
+  const Lanes lanes;
+  EXPECT(goes_first(lanes));
+  stream_of_part(25);
+  EXPECT(goes_first(lanes));
+  const cu::GreenContext small = fake_green_context(24);
+  cu::Stream stream = nullptr;
+  EXPECT(cuGreenCtxStreamCreate(&stream, small, cu::kStreamNonBlocking, 0) == 0 && !goes_first(lanes));
+  EXPECT(cuStreamDestroy_v2(stream) == 0 && cuGreenCtxDestroy(small) == 0 && goes_first(lanes));
+}
+
+// A graph may be captured on streams of any part.
+void graphs() {
+  const Lanes lanes;
+  for (const auto& [sms, priority] : {std::pair{25U, -5}, std::pair{24U, 0}}) {
+    stream_of_part(sms);
+    cu::Graph graph = nullptr;
+    cu::GraphNode node = nullptr;
+    cu::GraphExec exec = nullptr;
+    cu::LaunchAttributeValue value{};
+    EXPECT(cuGraphCreate(&graph, 0) == 0);
+    for (const auto& [function, blocks] : {std::pair{lanes.gemm, 4096U}, std::pair{lanes.all_reduce, 24U}}) {
+      cu::KernelNodeParamsV2 parameters{};
+      parameters.v1 = {function, blocks, 1, 1, 544, 1, 1, 0, nullptr, nullptr};
+      EXPECT(cuGraphAddKernelNode_v2(&node, graph, nullptr, 0, &parameters) == 0);
+    }
+    EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
+    EXPECT(cuGraphKernelNodeGetAttribute(node, cu::kLaunchPriority, &value) == 0 && value.priority == priority);
+  }
+}
+
+constexpr Case kCases[] = {{"beside", beside}, {"graphs", graphs}};
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_case(kCases, argc, argv); }
