@@ -165,18 +165,18 @@ Contexts::Primary Contexts::primary(cu::Device device) const {
   unsigned long long id = 0;
   if (driver_.ctx_get_id != nullptr && driver_.ctx_get_id(found.context, &id) == cu::kSuccess) { found.identity = id; }
   driver_.primary_ctx_release(device);
+  given_back_.fetch_add(1);
   return found;
 }
 
 bool Contexts::lives_on(cu::Device device, std::uint64_t identity) const {
-  bool lives = false;
-  std::uint32_t before = 0;
-  do {
-    before = releases_.load();
-    const bool same = primary(device).identity == identity;
-    lives = is_primary_active(device) && same;  // in this order: to ask which it is may have ended it
-  } while (before != releases_.load());
-  return lives;
+  for (int question = 0; question < kQuestions; ++question) {
+    const std::uint32_t before = given_back_.load();
+    const Primary now = primary(device);
+    if (now.context == nullptr || now.identity != identity) { return false; }
+    if (given_back_.load() == before + 1) { return true; }
+  }
+  return false;
 }
 
 cu::Context Contexts::any_of_device(cu::Device device) {

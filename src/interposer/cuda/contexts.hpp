@@ -71,9 +71,10 @@ class Contexts {
   /// The primary context of the device. To ask takes a reference: where others gave theirs back meanwhile, the context ends here.
   [[nodiscard]] Primary primary(cu::Device device) const;
   /// The program has given back a reference to a primary context. To be told before lives_on().
-  void note_release() { releases_.fetch_add(1); }
-  /// Whether the device's primary context is still the one of that identity. The question takes a reference. Where another thread
-  /// gives one back meanwhile, the context may end with the question and be made anew before its end: then it is asked again.
+  void note_release() { given_back_.fetch_add(1); }
+  /// Whether the device's primary context is still the one of that identity. The question takes a reference and gives it back.
+  /// Where another thread gives one back meanwhile, the context may end with the question, and be made anew: then it is asked
+  /// again. Where others go on doing so, it counts as gone.
   [[nodiscard]] bool lives_on(cu::Device device, std::uint64_t identity) const;
   /// Some context of the device; null: none is known.
   cu::Context any_of_device(cu::Device device);
@@ -106,7 +107,8 @@ class Contexts {
   std::array<Entry, kContexts> entries_{};
   std::atomic<std::uint64_t> devices_seen_{0};  // a bit each; read at exit, maybe by a handler that interrupted a call of this
   std::array<std::atomic<std::uint32_t>, kDevices> least_sms_{};
-  std::atomic<std::uint32_t> releases_{0};
+  static constexpr int kQuestions = 16;
+  mutable std::atomic<std::uint32_t> given_back_{0};  // references to primary contexts, those of questions included
 };
 
 }  // namespace elbowroom::interposer::cuda
