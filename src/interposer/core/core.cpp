@@ -294,9 +294,10 @@ void Core::on_context_wait(EventId event, std::uint64_t records) {
   if (held.any_collective || held.host_actions != 0 || order.may_hold_more(event)) { order.lose(); }
 }
 
-void Core::on_host_dependency(StreamId stream) {
+SyncPoint Core::on_host_dependency(StreamId stream) {
   CoreState::Hold hold(*state_);
-  if (Stream* found = state_->disturb(stream, hold)) { state_->wait_for_host(*found); }
+  Stream* found = state_->disturb(stream, hold);
+  return found == nullptr ? SyncPoint{} : state_->wait_for_host(*found);
 }
 
 SyncPoint Core::event_point(EventId event) {

@@ -332,8 +332,10 @@ class Core {
   void on_memory_allocated(StreamId stream);
   /// What follows on the stream waits for something that the host, another process or a kernel's store may do later. So it is
   /// after cuStreamWaitValue*, wait operations of cuStreamBatchMemOp, cuLaunchHostFunc and cuStreamAddCallback. External
-  /// semaphores and waits for IPC or external events do it too. Call it once the driver has taken it, before end_unplaced().
-  void on_host_dependency(StreamId stream);
+  /// semaphores and waits for IPC or external events do it too. Call it before the driver, as another thread may go on behind it
+  /// before the call returns. Call it once more after it, as another may have waited for the stream in between. The point is that
+  /// it is over.
+  SyncPoint on_host_dependency(StreamId stream);
 
   // --- host synchronisation: take the point before the driver call, tell it after it returned success ---
   SyncPoint event_point(EventId event);

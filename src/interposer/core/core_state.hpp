@@ -306,9 +306,11 @@ struct CoreState {
   }
   /// Adds what is known of launches by the short way to their kernels and kinds; nothing but the report needs that sooner.
   void count_all_passed();
-  void wait_for_host(Stream& stream) {
-    known.order.add_host_action(stream);
+  /// The stream waits for the host; the point is that it does no more, where it did not before.
+  SyncPoint wait_for_host(Stream& stream) {
+    const SyncPoint over = known.order.add_host_action(stream);
     host_dependencies.store(known.order.host_actions_told(), std::memory_order_release);
+    return over;
   }
   /// Something on the stream must be followed from here on: ends a rest, which does not come back before the next comparison begins
   /// or ends. Null where no table has room for the stream.

@@ -193,10 +193,11 @@ bool ProgramOrder::may_queue(const Collective& collective, const Before& before)
          collectives_.any_overtaking(collective, before);
 }
 
-void ProgramOrder::add_host_action(Stream& stream) {
+SyncPoint ProgramOrder::add_host_action(Stream& stream) {
+  SyncPoint over;
   if (active_capture(stream) != 0) {
     find_capture(stream.capture)->held.waits = true;
-    return;
+    return over;
   }
   Order& order = open_alone(stream);
   ++sequence_;
@@ -211,9 +212,11 @@ void ProgramOrder::add_host_action(Stream& stream) {
     lost_ = true;
   } else {
     order.host_actions |= bit_at(stream.host_place);
+    over.host_actions = again ? 0 : bit_at(stream.host_place);
   }
-  order.as_of = sequence_;
+  order.as_of = over.sequence = sequence_;
   publish_wait(stream, order);
+  return over;
 }
 
 // Nothing else of the stream: the driver may not have it yet.

@@ -106,8 +106,8 @@ class ProgramOrder {
   /// The driver took the collective, or it was withdrawn. Until then what other threads order on its stream is before it or after
   /// it.
   void end_launch(Serial serial, bool taken);
-  /// What follows on the stream waits for the host, until a point of the stream from then on is over.
-  void add_host_action(Stream& stream);
+  /// The point is that the action is over; empty where it took the place of an older one of the stream, or is captured.
+  SyncPoint add_host_action(Stream& stream);
   [[nodiscard]] std::uint64_t host_actions_told() const { return sequence_; }
   void close(const Stream& stream, const Order& order);
   /// How often blocking streams, or the legacy default one, got more to stand behind by each other. Their next launches need the

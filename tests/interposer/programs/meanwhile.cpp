@@ -45,6 +45,18 @@ void waited_before_wait(const char* name, Call wait) {
   EXPECT(cuStreamSynchronize(waiting) == 0 && lanes.waits_for(lanes.comm));
 }
 
+// Another thread, which the host function has told that it began, captures the stream before the call returns.
+void captured_while_host_waits() {
+  const Lanes lanes;
+  const cu::Stream shared = make_stream();
+  EXPECT(lanes.waits_for(lanes.comm));
+  during("cuLaunchHostFunc", [&] { EXPECT(cuStreamBeginCapture_v2(shared, cu::kCaptureModeRelaxed) == 0); });
+  EXPECT(cuLaunchHostFunc(shared, nullptr, nullptr) == 0);
+  cu::Graph graph = nullptr;
+  EXPECT(launch_on(shared, lanes.gemm) == 0 && cuStreamEndCapture(shared, &graph) == 0);
+  EXPECT(!lanes.waits_for(shared));
+}
+
 template <class Call>
 void around(const char* name, Call wait) {
   launched_behind_wait(name, wait);
@@ -347,6 +359,7 @@ constexpr Case kCases[] = {
     {"recorded_twice_at_once", recorded_twice_at_once},
     {"recorded_by_context", recorded_by_context},
     {"thread_ended", thread_ended},
+    {"captured_while_host_waits", captured_while_host_waits},
     {"primary_reset", primary_reset},
     {"primary_released", primary_released},
     {"primary_made_anew", primary_made_anew},

@@ -33,6 +33,20 @@ TEST(CoreHost, ARenewedHostActionIsNotOverWithTheFirst) {
   EXPECT_NE(program.launch(kGemm, kComputeStream).wait_on, kNoEvent);
 }
 
+TEST(CoreHost, AHostActionThatDidNotComeToBeIsOver) {
+  Program program(rules_of(Policy::gate));
+  const SyncPoint refused = program.core->on_host_dependency(kOtherComputeStream);
+  program.core->on_synchronized(refused, program.now_ns);
+  program.launch(kAllReduce, kCommStream);
+  EXPECT_NE(program.launch(kGemm, kComputeStream).wait_on, kNoEvent);
+  // Behind one that came to be, it is not told from that one.
+  program.core->on_host_dependency(kOtherComputeStream);
+  const SyncPoint second = program.core->on_host_dependency(kOtherComputeStream);
+  program.core->on_synchronized(second, program.now_ns);
+  program.launch(kAllReduce, kCommStream);
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::host_dependency);
+}
+
 // Another thread enqueued the host action behind the event, and was told of first.
 TEST(CoreHost, AnEventStandsBehindNoHostActionThatIsYoungerThanItsRecord) {
   Program program(rules_of(Policy::gate));
