@@ -377,6 +377,7 @@ class Core {
   SmTarget on_library_gemm(StreamId stream, const Product& product, std::uint64_t host_time_ns);
   void on_library_gemm_done(LaunchOutcome outcome);
   /// What `on_library_gemm` would say, for a question that launches nothing. Asks the driver about no stream: this one may be gone.
+  /// Nothing: it is not known.
   std::optional<SmTarget> expected_sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns);
   /// The same before a thread's first product, for a stream that is there: what all ranks have in common, 0 where each decides.
   SmTarget common_sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns);

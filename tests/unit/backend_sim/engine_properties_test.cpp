@@ -146,7 +146,6 @@ RC_GTEST_PROP(EngineProperty, TheSameQuestionHasTheSameAnswer, ()) {
   RC_ASSERT(once.end == again.end);
 }
 
-// Blocks come and go at random; whatever is resident fits, and what moves stays within the machine's rates.
 // An SM keeps the split of its memory while anything is resident. So what is left when the blocks have ended that needed the most
 // shared memory may not fit the split that it would get by itself.
 SmCapacity with_largest_split(std::vector<SimKernel> kernels) {
@@ -154,6 +153,7 @@ SmCapacity with_largest_split(std::vector<SimKernel> kernels) {
   return *SmCapacity::make(h200(), kernels);
 }
 
+// Blocks come and go at random; whatever is resident fits, and what moves stays within the machine's rates.
 RC_GTEST_PROP(SmPoolProperty, NothingIsEverOverCommitted, ()) {
   const ComputeProfile kernel = any_compute();
   const CommProfile collective = any_comm();
