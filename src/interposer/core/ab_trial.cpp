@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "interposer/core/student_t.hpp"
+#include "interposer/core/table.hpp"
 #include "run/trial_words.hpp"
 
 namespace elbowroom::interposer {
@@ -117,13 +118,16 @@ void AbTrial::start_with(Phase& phase, unsigned remembered) {
   phase.after = remembered == 0 ? 0 : kRecheck - kCheckSoon;
 }
 
+// The stages of a pipeline compare at the same time, and each sees in its steps what the others' arms do. So each has an order of
+// its own. Ranks whose repetitions are alike have one order: a step lasts as long as on the slowest.
 void AbTrial::start_trial(Phase& phase) const {
   phase.state = State::trying;
   phase.measured = ((1U << arms_) - 1) & (phase.offered | 1U << phase.chosen);
   phase.acted = 0;
   phase.blocks.fill({});
   phase.awaited.fill({});
-  phase.now = phase.before = {};
+  phase.order.draw(combine(phase.pattern, phase.trials++));
+  phase.now = phase.before = first(phase, 0);
   phase.steps = 0;
   phase.after = 0;
   phase.left = false;
@@ -162,17 +166,19 @@ void AbTrial::next_block(Phase& phase) {
   phase.steps = 0;
 }
 
-// Forth and back, so that a drift of the machine weighs on all arms alike.
+AbTrial::Place AbTrial::first(const Phase& phase, unsigned round) {
+  if (round == kRounds) { return {round, 0, 0}; }
+  unsigned place = 0;
+  while (!is_in(phase.measured, phase.order.arm_at(round, place))) { ++place; }
+  return {round, 0, phase.order.arm_at(round, place)};
+}
+
 AbTrial::Place AbTrial::after(const Phase& phase, Place block) {
-  const auto next_in = [&](unsigned round, unsigned from) {
-    unsigned arm = from;
-    while (arm < kMaxArms && !is_in(phase.measured, arm)) { arm += round % 2 == 0 ? 1U : -1U; }
-    return arm;
-  };
-  const unsigned arm = next_in(block.round, block.round % 2 == 0 ? block.arm + 1 : block.arm - 1);
-  if (arm < kMaxArms) { return {block.round, block.nth + 1, arm}; }
-  const unsigned round = block.round + 1;
-  return {round, 0, next_in(round, round % 2 == 0 ? 0 : kMaxArms - 1)};
+  for (unsigned place = phase.order.place_of(block.round, block.arm) + 1; place < kMaxArms; ++place) {
+    const unsigned arm = phase.order.arm_at(block.round, place);
+    if (is_in(phase.measured, arm)) { return {block.round, block.nth + 1, arm}; }
+  }
+  return first(phase, block.round + 1);
 }
 
 bool AbTrial::known(const Phase& phase, unsigned rounds) {

@@ -4,13 +4,15 @@
 #include <cstdint>
 #include <optional>
 
+#include "interposer/core/arm_order.hpp"
+
 namespace elbowroom::interposer {
 
-/// Which of a few ways to run is fastest, found by running them in turn. Blocks of steps have each arm, kRounds rounds forth and
-/// back. Arm 0 is the program as it is. Another arm takes its place only when the paired differences of the rounds prove it faster
-/// by a t-test. The test's errors add up to kError over the life of the process, however often it compares. An arm is dropped as
-/// soon as it will hardly be proven any more, or has acted on nothing. A trial ends early when no arm is left in question, which
-/// never makes an error of that kind.
+/// Which of a few ways to run is fastest, found by running them in turn. Blocks of steps have each arm, kRounds rounds of
+/// them in an order that is drawn from the repetition. Arm 0 is the program as it is. Another arm takes its place only when the
+/// paired differences of the rounds prove it faster by a t-test. The test's errors add up to kError over the life of the process,
+/// however often it compares. An arm is dropped as soon as it will hardly be proven any more, or has acted on nothing. A trial ends
+/// early when no arm is left in question, which never makes an error of that kind.
 ///
 /// The host runs ahead of the devices, so a step is begun long before its time is known. Arms are dropped at one step of each
 /// round, by times that are a block old at least. So ranks that see the same times drop the same arms, one that learns them late a
@@ -20,11 +22,11 @@ namespace elbowroom::interposer {
 /// allocates nothing.
 class AbTrial {
  public:
-  static constexpr unsigned kMaxArms = 4;
+  static constexpr unsigned kMaxArms = ArmOrder::kArms;
   static constexpr unsigned kEveryArm = (1U << kMaxArms) - 1;
   static constexpr unsigned kSettling = 1;  ///< steps after a change that do not count
   static constexpr unsigned kMeasured = 4;  ///< steps of a block that count
-  static constexpr unsigned kRounds = 8;
+  static constexpr unsigned kRounds = ArmOrder::kRounds;
   static constexpr unsigned kRecheck = 2048;  ///< steps after a trial before the next one
   static constexpr unsigned kCheckSoon = 32;  ///< steps with another arm that an earlier run settled for before it is checked
   /// Steps begun before the time of the first of them must be known. A stream takes about a thousand launches before a host has to
@@ -121,6 +123,8 @@ class AbTrial {
     unsigned offered = 0;     ///< a bit for each arm
     unsigned measured = 0;    ///< a bit for each arm; always arm 0 and what is chosen
     unsigned acted = 0;       ///< the same, for those that changed something in this trial
+    unsigned trials = 0;      ///< begun
+    ArmOrder order;           ///< of the trial
     Place now;                ///< the block that steps are begun for
     Place before;             ///< the block before it
     unsigned steps = 0;       ///< begun in the block
@@ -153,6 +157,7 @@ class AbTrial {
   static void start_block(Phase& phase, Place block);
   static void leave_alone(Phase& phase);
   static void next_block(Phase& phase);
+  static Place first(const Phase& phase, unsigned round);
   static Place after(const Phase& phase, Place block);
   /// Whether all times of the first rounds are.
   static bool known(const Phase& phase, unsigned rounds);

@@ -129,5 +129,63 @@ TEST(AbTrialReplay, AnArmThatTakesThreePercentLessIsFound) {
   RecordProperty("found", found);
 }
 
+/// Two stages of a pipeline, which compare three arms at the same time and share their steps: whether the first ends with
+/// one of them in force. `gain`, `neighbours_gain`: of the last arm, as a share of the step. `late`: steps that the neighbour finds
+/// its repetition later. It compares nothing where `alone`.
+bool ends_with_an_arm(Replay replay, std::mt19937_64& random, double gain, double neighbours_gain, std::uint64_t late, bool alone) {
+  AbTrial stage;
+  AbTrial neighbour;
+  stage.begin(3);
+  neighbour.begin(3);
+  stage.on_pattern(random());
+  const std::uint64_t pattern = random();
+  // The first comparison and a second one.
+  for (std::uint64_t step = 1; step <= AbTrial::kRecheck + 400; ++step) {
+    if (step == 1 + late && !alone) { neighbour.on_pattern(pattern); }
+    double time = static_cast<double>(replay.next());
+    for (AbTrial* one : {&stage, &neighbour}) {
+      one->on_step_begun(step);
+      one->on_acted();
+    }
+    if (stage.arm() == 2) { time *= 1.0 - gain; }
+    if (neighbour.arm() == 2) { time *= 1.0 - neighbours_gain; }
+    for (AbTrial* one : {&stage, &neighbour}) { one->on_step_time(step, static_cast<std::uint64_t>(time)); }
+  }
+  return stage.chosen() != 0;
+}
+
+/// How many of 500 replays end with the arm in force, of the stage.
+int kept(double gain, double neighbours_gain, std::uint64_t late, bool alone = false) {
+  const auto launches = recorded_launches();
+  EXPECT_GE(launches.size(), 20U);
+  std::mt19937_64 random(5);
+  int kept = 0;
+  for (int i = 0; i < 500; ++i) {
+    const Replay replay(launches[static_cast<std::size_t>(i) % launches.size()], random);
+    kept += ends_with_an_arm(replay, random, gain, neighbours_gain, late, alone) ? 1 : 0;
+  }
+  return kept;
+}
+
+// In at least 95 % the stage stays as it is, whatever its neighbour gains. With one order of arms for both it went the
+// neighbour's way in nearly all.
+TEST(AbTrialReplay, AStageDoesNotTakeItsNeighboursGainForItsOwn) {
+  for (const std::uint64_t late : {0U, 1U, 5U, 15U}) {
+    EXPECT_LE(kept(-0.01, 0.05, late), 25) << late << " steps later";
+    EXPECT_LE(kept(0.0, 0.05, late), 25) << late << " steps later";
+    EXPECT_LE(kept(-0.01, -0.05, late), 25) << late << " steps later";
+  }
+}
+
+// Beside a neighbour whose arm costs as much the stage needs more evidence: it finds its gain in at least half of the launches in
+// which it finds it alone.
+TEST(AbTrialReplay, AStageFindsItsGainBesideANeighbourThatLoses) {
+  const int alone = kept(0.03, 0.0, 0, true);
+  const int beside = kept(0.03, -0.03, 0);
+  RecordProperty("alone", alone);
+  RecordProperty("beside", beside);
+  EXPECT_GE(2 * beside, alone);
+}
+
 }  // namespace
 }  // namespace elbowroom::interposer

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
+#include "interposer/core/table.hpp"
 #include "trial_steps.hpp"
 
 namespace elbowroom::interposer {
@@ -26,15 +28,22 @@ TEST(AbTrial, WaitsWithTheArmItWasGiven) {
   EXPECT_EQ(trial.state(), AbTrial::State::waiting) << "no step counts before the repetition was found";
 }
 
-TEST(AbTrial, RunsArmsForthAndBackAndKeepsTheFastest) {
+/// The arm of each block of 1 + 4 steps.
+std::vector<unsigned> blocks_of(const std::vector<unsigned>& ran) {
+  std::vector<unsigned> blocks;
+  for (std::size_t i = 0; i < ran.size(); i += 5) { blocks.push_back(ran[i]); }
+  return blocks;
+}
+
+TEST(AbTrial, RunsArmsInRoundsAndKeepsTheFastest) {
   AbTrial trial = started(3);
   const std::vector<unsigned> ran = run_trial(trial, {10'000, 9'500, 8'000, 0});
   // 8 rounds of 3 blocks of 1 + 4 steps.
   ASSERT_EQ(ran.size(), 120U);
-  std::vector<unsigned> blocks;
-  for (std::size_t i = 0; i < ran.size(); i += 5) { blocks.push_back(ran[i]); }
-  blocks.resize(9);
-  EXPECT_EQ(blocks, (std::vector<unsigned>{0, 1, 2, 2, 1, 0, 0, 1, 2}));
+  const std::vector<unsigned> blocks = blocks_of(ran);
+  for (auto round = blocks.begin(); round != blocks.end(); round += 3) {
+    EXPECT_TRUE(std::is_permutation(round, round + 3, std::array{0U, 1U, 2U}.begin())) << "round " << (round - blocks.begin()) / 3;
+  }
   EXPECT_EQ(trial.state(), AbTrial::State::settled);
   EXPECT_EQ(trial.arm(), 2U);
   EXPECT_EQ(trial.step_time(0), 10'000U);
@@ -42,6 +51,36 @@ TEST(AbTrial, RunsArmsForthAndBackAndKeepsTheFastest) {
   EXPECT_NEAR(trial.finding(2).gain, 0.2, 1e-9);
   // All rounds alike: the error is kLeastSpread / sqrt 8, and 2.365 of it (t, 7 degrees) are 0.00042 of 8,000 beside 10,000.
   EXPECT_NEAR(trial.finding(2).high - trial.finding(2).low, 2 * 0.00042 * 0.8, 2e-5);
+}
+
+// Chance puts all blocks of two trials into one order one time in 70. So of 70 repetitions, and of 70 trials of one, few have the
+// order of the first.
+TEST(AbTrial, HasAnOrderOfItsOwnForEachRepetitionAndTrial) {
+  const auto order_of = [](AbTrial& trial) { return blocks_of(run_trial(trial, {10'000, 9'000, 0, 0})); };
+  AbTrial first = started(2);
+  const std::vector<unsigned> order = order_of(first);
+  unsigned of_other_repetitions = 0;
+  unsigned of_later_trials = 0;
+  for (std::uint64_t i = 0; i < 70; ++i) {
+    AbTrial other;
+    other.begin(2);
+    other.on_pattern(mix(100 + i));
+    of_other_repetitions += order_of(other) == order ? 1 : 0;
+    while (first.state() == AbTrial::State::settled) { Steps(first).begin(); }
+    std::vector<unsigned> again = run_trial(first, {10'000, 9'000, 0, 0});
+    again.insert(again.begin(), again.front());  // the step that began the trial
+    of_later_trials += blocks_of(again) == order ? 1 : 0;
+  }
+  EXPECT_LE(of_other_repetitions, 6U);
+  EXPECT_LE(of_later_trials, 6U);
+}
+
+TEST(AbTrial, BeginsWithTheFirstArmOfItsOrderAlsoAfterALoss) {
+  AbTrial trial = started(3);
+  AbTrial lost = started(3);
+  lost.on_lost();
+  lost.on_pattern(1);
+  EXPECT_EQ(run_trial(lost, {10'000, 9'500, 8'000, 0}), run_trial(trial, {10'000, 9'500, 8'000, 0}));
 }
 
 TEST(AbTrial, StaysPlainWhereNothingGains) {
@@ -58,7 +97,7 @@ TEST(AbTrial, LeavesTheStepAfterAChangeOut) {
 
 TEST(AbTrial, IsNotMisledByOneBadRound) {
   AbTrial trial = started(2);
-  // The second block of all, the first of arm 1, meets a hiccup.
+  // The second block of all meets a hiccup.
   for (int i = 0; i < 1'000 && trial.state() == AbTrial::State::trying; ++i) {
     Steps step(trial);
     const unsigned arm = step.begin();
@@ -174,8 +213,8 @@ TEST(AbTrial, BeginsABlockAnewThatWasInterrupted) {
   trial.on_lost();
   trial.on_pattern(1);
   const std::vector<unsigned> ran = run_trial(trial, {1'000, 900, 0, 0});
-  EXPECT_EQ(std::vector<unsigned>(ran.begin(), ran.begin() + 6), (std::vector<unsigned>{1, 1, 1, 1, 1, 1}))
-      << "the whole block, then the first step of the next, which is arm 1's as well";
+  EXPECT_EQ(std::vector<unsigned>(ran.begin(), ran.begin() + 6), (std::vector<unsigned>{1, 1, 1, 1, 1, 0}))
+      << "the whole block, then the first step of the next";
   EXPECT_EQ(ran.size(), 75U) << "the 80 steps of a trial less the block before";
   EXPECT_EQ(trial.step_time(1), 900U);
 }
