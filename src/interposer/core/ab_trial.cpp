@@ -14,10 +14,16 @@ namespace {
 
 bool is_in(unsigned arms, unsigned arm) { return (arms >> arm & 1U) != 0; }
 
+// The order that is common to all processes. Of 20,000 it is the first that begins with the program as it is, and hardly resembles
+// itself where one process is some blocks behind another.
+constexpr std::uint64_t kTogether = 16198;
+
 // As a difference of logarithms. The program as it is need only be faster.
 double least_gain(unsigned arm) { return arm == 0 ? 0.0 : -std::log(1.0 - AbTrial::kLeastGain); }
 
 }  // namespace
+
+std::uint64_t AbTrial::recheck_after(std::uint64_t pattern) { return kRecheck + kTurn * (mix(pattern) % kTurns); }
 
 void AbTrial::begin(unsigned arms) {
   std::construct_at(this);  // no temporary: it has no room on a small stack
@@ -64,7 +70,8 @@ void AbTrial::on_step_begun(std::uint64_t step) {
   Phase& now = phase();
   if (now.state == State::waiting || lost_) { return; }
   if (now.state == State::settled) {
-    if (now.unmeasured == kMostUnmeasured || ++now.after < kRecheck) { return; }
+    const std::uint64_t until_next = now.ended == 0 ? kRecheck : recheck_after(now.pattern);
+    if (now.unmeasured == kMostUnmeasured || ++now.after < until_next) { return; }
     start_trial(now);
   }
   Awaited& slot = now.awaited[step % kMostAhead];
@@ -118,15 +125,13 @@ void AbTrial::start_with(Phase& phase, unsigned remembered) {
   phase.after = remembered == 0 ? 0 : kRecheck - kCheckSoon;
 }
 
-// The stages of a pipeline compare at the same time, and each sees in its steps what the others' arms do. So each has an order of
-// its own. Ranks whose repetitions are alike have one order: a step lasts as long as on the slowest.
 void AbTrial::start_trial(Phase& phase) const {
   phase.state = State::trying;
   phase.measured = ((1U << arms_) - 1) & (phase.offered | 1U << phase.chosen);
   phase.acted = 0;
   phase.blocks.fill({});
   phase.awaited.fill({});
-  phase.order.draw(combine(phase.pattern, phase.trials++));
+  phase.order.draw(phase.ended == 0 ? kTogether : combine(phase.pattern, phase.ended));
   phase.now = phase.before = first(phase, 0);
   phase.steps = 0;
   phase.after = 0;
@@ -290,10 +295,11 @@ void AbTrial::choose(Phase& phase) {
 // well.
 void AbTrial::settle(Phase& phase, unsigned chosen) {
   ++decisions_;
+  ++phase.ended;
   const bool gains = phase.findings[chosen].gain > 0.0 && is_in(phase.acted, chosen);
   if (phase.unchecked && chosen == phase.chosen && !gains) { chosen = 0; }
+  phase.unchecked = chosen != 0 && chosen != phase.chosen;
   phase.decisions = chosen == phase.chosen ? phase.decisions + 1 : 1;
-  phase.unchecked = false;
   phase.chosen = phase.arm = chosen;
   phase.state = State::settled;
   phase.unmeasured = 0;

@@ -8,11 +8,16 @@
 
 namespace elbowroom::interposer {
 
-/// Which of a few ways to run is fastest, found by running them in turn. Blocks of steps have each arm, kRounds rounds of
-/// them in an order that is drawn from the repetition. Arm 0 is the program as it is. Another arm takes its place only when the
-/// paired differences of the rounds prove it faster by a t-test. The test's errors add up to kError over the life of the process,
-/// however often it compares. An arm is dropped as soon as it will hardly be proven any more, or has acted on nothing. A trial ends
-/// early when no arm is left in question, which never makes an error of that kind.
+/// Which of a few ways to run is fastest, found by running them in turn. Blocks of steps have each arm, kRounds rounds of them. Arm
+/// 0 is the program as it is. Another arm takes its place only when the paired differences of the rounds prove it faster by a
+/// t-test. The test's errors add up to kError over the life of the process, however often it compares. An arm is dropped as soon as
+/// it will hardly be proven any more, or has acted on nothing. A trial ends early when no arm is left in question, which never
+/// makes an error of that kind.
+///
+/// Processes may share their steps and decide alone, as the stages of a pipeline do. Each then sees in its times what the others
+/// try as well. The first trial has one order of arms in all processes. So those that find their steps together judge by what all
+/// gain together. Later trials have an order of their own for each repetition, and come at times of their own. So each process
+/// judges by itself, while the others keep still. Processes with equal repetitions go together in these as well.
 ///
 /// The host runs ahead of the devices, so a step is begun long before its time is known. Arms are dropped at one step of each
 /// round, by times that are a block old at least. So ranks that see the same times drop the same arms, one that learns them late a
@@ -27,7 +32,9 @@ class AbTrial {
   static constexpr unsigned kSettling = 1;  ///< steps after a change that do not count
   static constexpr unsigned kMeasured = 4;  ///< steps of a block that count
   static constexpr unsigned kRounds = ArmOrder::kRounds;
-  static constexpr unsigned kRecheck = 2048;  ///< steps after a trial before the next one
+  static constexpr unsigned kRecheck = 2048;  ///< steps after a trial before the next one, at least
+  static constexpr unsigned kTurn = kRounds * kMaxArms * (kSettling + kMeasured);  ///< steps of a trial of all arms
+  static constexpr unsigned kTurns = 16;      ///< times at which a repetition's next trial may come, a turn apart
   static constexpr unsigned kCheckSoon = 32;  ///< steps with another arm that an earlier run settled for before it is checked
   /// Steps begun before the time of the first of them must be known. A stream takes about a thousand launches before a host has to
   /// wait. The collectives of one process may be spread over eight devices, and a step has six of them.
@@ -49,6 +56,9 @@ class AbTrial {
     double low = 0.0;
     double high = 0.0;
   };
+
+  /// Steps after a trial of this repetition before the next one: kRecheck, and fewer than kTurns turns.
+  static std::uint64_t recheck_after(std::uint64_t pattern);
 
   /// `arms`: 1 to kMaxArms.
   void begin(unsigned arms);
@@ -123,7 +133,7 @@ class AbTrial {
     unsigned offered = 0;     ///< a bit for each arm
     unsigned measured = 0;    ///< a bit for each arm; always arm 0 and what is chosen
     unsigned acted = 0;       ///< the same, for those that changed something in this trial
-    unsigned trials = 0;      ///< begun
+    unsigned ended = 0;       ///< trials, however they ended
     ArmOrder order;           ///< of the trial
     Place now;                ///< the block that steps are begun for
     Place before;             ///< the block before it

@@ -55,7 +55,7 @@ TEST(RememberedArm, IsInForceAtOnceAndCheckedSoon) {
   EXPECT_EQ(choices_of(trial)[0].decisions, 1U);
   EXPECT_NEAR(choices_of(trial)[0].finding.gain, 0.002, 1e-6);
   // From then on it is a choice as any other.
-  expect_steps_with(trial, 2, AbTrial::kRecheck - 1);
+  expect_steps_with(trial, 2, static_cast<unsigned>(AbTrial::recheck_after(1)) - 1);
   EXPECT_EQ(trial.state(), AbTrial::State::settled);
 }
 

@@ -129,62 +129,73 @@ TEST(AbTrialReplay, AnArmThatTakesThreePercentLessIsFound) {
   RecordProperty("found", found);
 }
 
-/// Two stages of a pipeline, which compare three arms at the same time and share their steps: whether the first ends with
-/// one of them in force. `gain`, `neighbours_gain`: of the last arm, as a share of the step. `late`: steps that the neighbour finds
-/// its repetition later. It compares nothing where `alone`.
-bool ends_with_an_arm(Replay replay, std::mt19937_64& random, double gain, double neighbours_gain, std::uint64_t late, bool alone) {
+/// What the last arm of two stages of a pipeline gains, as a share of the step that they share.
+struct Gains {
+  double of_stage = 0.0;
+  double of_neighbour = 0.0;
+  double of_both = 0.0;  ///< while both have it
+};
+
+/// Whether the stage has that arm in force after so many trials. `late`: steps that its neighbour finds its repetition later.
+bool ends_with_the_arm(Replay replay, std::mt19937_64& random, const Gains& gains, std::uint64_t late, unsigned trials) {
   AbTrial stage;
   AbTrial neighbour;
   stage.begin(3);
   neighbour.begin(3);
   stage.on_pattern(random());
   const std::uint64_t pattern = random();
-  // The first comparison and a second one.
-  for (std::uint64_t step = 1; step <= AbTrial::kRecheck + 400; ++step) {
-    if (step == 1 + late && !alone) { neighbour.on_pattern(pattern); }
+  for (std::uint64_t step = 1; stage.decisions() < trials; ++step) {
+    if (step == 1 + late) { neighbour.on_pattern(pattern); }
     double time = static_cast<double>(replay.next());
     for (AbTrial* one : {&stage, &neighbour}) {
       one->on_step_begun(step);
       one->on_acted();
     }
-    if (stage.arm() == 2) { time *= 1.0 - gain; }
-    if (neighbour.arm() == 2) { time *= 1.0 - neighbours_gain; }
+    if (stage.arm() == 2) { time *= 1.0 - gains.of_stage; }
+    if (neighbour.arm() == 2) { time *= 1.0 - gains.of_neighbour; }
+    if (stage.arm() == 2 && neighbour.arm() == 2) { time *= 1.0 - gains.of_both; }
     for (AbTrial* one : {&stage, &neighbour}) { one->on_step_time(step, static_cast<std::uint64_t>(time)); }
   }
-  return stage.chosen() != 0;
+  return stage.chosen() == 2;
 }
 
-/// How many of 500 replays end with the arm in force, of the stage.
-int kept(double gain, double neighbours_gain, std::uint64_t late, bool alone = false) {
+/// In how many of 500 replays.
+int with_the_arm(const Gains& gains, std::uint64_t late, unsigned trials) {
   const auto launches = recorded_launches();
   EXPECT_GE(launches.size(), 20U);
   std::mt19937_64 random(5);
-  int kept = 0;
+  int with_it = 0;
   for (int i = 0; i < 500; ++i) {
     const Replay replay(launches[static_cast<std::size_t>(i) % launches.size()], random);
-    kept += ends_with_an_arm(replay, random, gain, neighbours_gain, late, alone) ? 1 : 0;
+    with_it += ends_with_the_arm(replay, random, gains, late, trials) ? 1 : 0;
   }
-  return kept;
+  return with_it;
 }
 
-// In at least 95 % the stage stays as it is, whatever its neighbour gains. With one order of arms for both it went the
-// neighbour's way in nearly all.
-TEST(AbTrialReplay, AStageDoesNotTakeItsNeighboursGainForItsOwn) {
-  for (const std::uint64_t late : {0U, 1U, 5U, 15U}) {
-    EXPECT_LE(kept(-0.01, 0.05, late), 25) << late << " steps later";
-    EXPECT_LE(kept(0.0, 0.05, late), 25) << late << " steps later";
-    EXPECT_LE(kept(-0.01, -0.05, late), 25) << late << " steps later";
+// The first trial is of both, where they find their steps together. In the second one the stage learns what is its own.
+TEST(AbTrialReplay, AStageGivesUpWhatOnlyItsNeighbourGains) {
+  EXPECT_LE(with_the_arm({.of_stage = -0.02, .of_neighbour = 0.05}, 0, 2), 25);
+  for (const std::uint64_t late : {5U, 15U}) {
+    EXPECT_LE(with_the_arm({.of_stage = -0.01, .of_neighbour = 0.05}, late, 1), 25) << late << " steps later";
+    EXPECT_LE(with_the_arm({.of_stage = -0.01, .of_neighbour = -0.05}, late, 1), 25) << late << " steps later";
   }
 }
 
-// Beside a neighbour whose arm costs as much the stage needs more evidence: it finds its gain in at least half of the launches in
-// which it finds it alone.
 TEST(AbTrialReplay, AStageFindsItsGainBesideANeighbourThatLoses) {
-  const int alone = kept(0.03, 0.0, 0, true);
-  const int beside = kept(0.03, -0.03, 0);
+  const int alone = with_the_arm({.of_stage = 0.03}, 0, 2);
+  const int beside = with_the_arm({.of_stage = 0.03, .of_neighbour = -0.05}, 0, 2);
   RecordProperty("alone", alone);
   RecordProperty("beside", beside);
-  EXPECT_GE(2 * beside, alone);
+  EXPECT_GE(5 * beside, 4 * alone);
+}
+
+// A transfer begins as soon as both of its ends do.
+TEST(AbTrialReplay, StagesFindAGainThatNeedsBoth) {
+  const int alone = with_the_arm({.of_stage = 0.03}, 0, 1);
+  const int both = with_the_arm({.of_both = 0.03}, 0, 1);
+  RecordProperty("alone", alone);
+  RecordProperty("both", both);
+  EXPECT_GE(10 * both, 9 * alone);
 }
 
 }  // namespace

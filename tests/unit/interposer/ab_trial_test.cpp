@@ -6,18 +6,10 @@
 #include <array>
 #include <vector>
 
-#include "interposer/core/table.hpp"
 #include "trial_steps.hpp"
 
 namespace elbowroom::interposer {
 namespace {
-
-AbTrial started(unsigned arms) {
-  AbTrial trial;
-  trial.begin(arms);
-  trial.on_pattern(1);
-  return trial;
-}
 
 TEST(AbTrial, WaitsWithTheArmItWasGiven) {
   AbTrial trial;
@@ -26,13 +18,6 @@ TEST(AbTrial, WaitsWithTheArmItWasGiven) {
   EXPECT_EQ(trial.arm(), 0U);
   Steps(trial).run(5);
   EXPECT_EQ(trial.state(), AbTrial::State::waiting) << "no step counts before the repetition was found";
-}
-
-/// The arm of each block of 1 + 4 steps.
-std::vector<unsigned> blocks_of(const std::vector<unsigned>& ran) {
-  std::vector<unsigned> blocks;
-  for (std::size_t i = 0; i < ran.size(); i += 5) { blocks.push_back(ran[i]); }
-  return blocks;
 }
 
 TEST(AbTrial, RunsArmsInRoundsAndKeepsTheFastest) {
@@ -51,36 +36,6 @@ TEST(AbTrial, RunsArmsInRoundsAndKeepsTheFastest) {
   EXPECT_NEAR(trial.finding(2).gain, 0.2, 1e-9);
   // All rounds alike: the error is kLeastSpread / sqrt 8, and 2.365 of it (t, 7 degrees) are 0.00042 of 8,000 beside 10,000.
   EXPECT_NEAR(trial.finding(2).high - trial.finding(2).low, 2 * 0.00042 * 0.8, 2e-5);
-}
-
-// Chance puts all blocks of two trials into one order one time in 70. So of 70 repetitions, and of 70 trials of one, few have the
-// order of the first.
-TEST(AbTrial, HasAnOrderOfItsOwnForEachRepetitionAndTrial) {
-  const auto order_of = [](AbTrial& trial) { return blocks_of(run_trial(trial, {10'000, 9'000, 0, 0})); };
-  AbTrial first = started(2);
-  const std::vector<unsigned> order = order_of(first);
-  unsigned of_other_repetitions = 0;
-  unsigned of_later_trials = 0;
-  for (std::uint64_t i = 0; i < 70; ++i) {
-    AbTrial other;
-    other.begin(2);
-    other.on_pattern(mix(100 + i));
-    of_other_repetitions += order_of(other) == order ? 1 : 0;
-    while (first.state() == AbTrial::State::settled) { Steps(first).begin(); }
-    std::vector<unsigned> again = run_trial(first, {10'000, 9'000, 0, 0});
-    again.insert(again.begin(), again.front());  // the step that began the trial
-    of_later_trials += blocks_of(again) == order ? 1 : 0;
-  }
-  EXPECT_LE(of_other_repetitions, 6U);
-  EXPECT_LE(of_later_trials, 6U);
-}
-
-TEST(AbTrial, BeginsWithTheFirstArmOfItsOrderAlsoAfterALoss) {
-  AbTrial trial = started(3);
-  AbTrial lost = started(3);
-  lost.on_lost();
-  lost.on_pattern(1);
-  EXPECT_EQ(run_trial(lost, {10'000, 9'500, 8'000, 0}), run_trial(trial, {10'000, 9'500, 8'000, 0}));
 }
 
 TEST(AbTrial, StaysPlainWhereNothingGains) {
@@ -110,7 +65,7 @@ TEST(AbTrial, IsNotMisledByOneBadRound) {
 TEST(AbTrial, ComparesAgainAfterLong) {
   AbTrial trial = started(2);
   run_trial(trial, {10'000, 8'000, 0, 0});
-  for (unsigned i = 0; i + 1 < AbTrial::kRecheck; ++i) { Steps(trial).run(8'000); }
+  for (unsigned i = 0; i + 1 < AbTrial::recheck_after(1); ++i) { Steps(trial).run(8'000); }
   EXPECT_EQ(trial.state(), AbTrial::State::settled);
   Steps(trial).begin();
   EXPECT_EQ(trial.state(), AbTrial::State::trying);
@@ -171,6 +126,23 @@ TEST(AbTrial, EndsACheckThatConfirmsTheChoice) {
   EXPECT_EQ(trial.arm(), 1U);
 }
 
+// 8,002 is 0.025 % more than 8,000: no proof that the choice costs anything, but it gains nothing either.
+TEST(AbTrial, KeepsAnArmThatGainsInTheNextTrialToo) {
+  const auto check = [](AbTrial& trial, std::uint64_t plain, std::uint64_t with_it) {
+    while (trial.state() == AbTrial::State::settled) { Steps(trial).run(8'000); }
+    run_trial(trial, {plain, with_it, 0, 0});
+    return trial.arm();
+  };
+  AbTrial trial = started(2);
+  run_trial(trial, {10'000, 8'000, 0, 0});
+  EXPECT_EQ(check(trial, 8'000, 8'002), 0U);
+
+  AbTrial checked = started(2);
+  run_trial(checked, {10'000, 8'000, 0, 0});
+  ASSERT_EQ(check(checked, 8'010, 8'000), 1U);
+  EXPECT_EQ(check(checked, 8'000, 8'002), 1U) << "from then on another arm must be proven faster";
+}
+
 // The host is 15 steps ahead, more than a block of 5 and a round of 10 less one, so what it knows at a look are the rounds before
 // the last one: in the fourth round, after 35 steps, the first two.
 TEST(AbTrial, LooksAtOlderRoundsWhereTheHostIsFarAhead) {
@@ -213,8 +185,8 @@ TEST(AbTrial, BeginsABlockAnewThatWasInterrupted) {
   trial.on_lost();
   trial.on_pattern(1);
   const std::vector<unsigned> ran = run_trial(trial, {1'000, 900, 0, 0});
-  EXPECT_EQ(std::vector<unsigned>(ran.begin(), ran.begin() + 6), (std::vector<unsigned>{1, 1, 1, 1, 1, 0}))
-      << "the whole block, then the first step of the next";
+  EXPECT_EQ(std::vector<unsigned>(ran.begin(), ran.begin() + 6), (std::vector<unsigned>{1, 1, 1, 1, 1, 1}))
+      << "the whole block, then the first step of the next, which is arm 1's as well";
   EXPECT_EQ(ran.size(), 75U) << "the 80 steps of a trial less the block before";
   EXPECT_EQ(trial.step_time(1), 900U);
 }
@@ -240,7 +212,7 @@ TEST(AbTrial, RanksTryTheSameArmsHoweverLateTheyLearnTheTimes) {
   AbTrial early = started(3);
   AbTrial late = started(3);
   constexpr std::uint64_t lag = 12;
-  for (std::uint64_t step = 1; step <= 3 * AbTrial::kRecheck; ++step) {
+  for (std::uint64_t step = 1; step <= 3 * AbTrial::recheck_after(1); ++step) {
     early.on_step_begun(step);
     late.on_step_begun(step);
     const bool both_try = early.state() == AbTrial::State::trying && late.state() == AbTrial::State::trying;

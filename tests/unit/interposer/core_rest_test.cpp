@@ -105,7 +105,7 @@ TEST(CoreRest, EndsWithTheNextComparison) {
   program.run(kUntilSettled);
   ASSERT_TRUE(program.rests());
   bool compared = false;
-  for (int step = 0; step < static_cast<int>(AbTrial::kRecheck) + kTrial && !compared; ++step) {
+  for (int step = 0; step < static_cast<int>(AbTrial::kRecheck + AbTrial::kTurns * AbTrial::kTurn) + kTrial && !compared; ++step) {
     program.run(1);
     compared = program.compute.wait_on != kNoEvent && !program.rests();
   }

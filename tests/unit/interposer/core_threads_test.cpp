@@ -71,7 +71,7 @@ TEST(CoreThreads, LaunchWhileARestBeginsAndEnds) {
   }
   // Steps that all take no time: comparisons end with nothing gained, rests begin, and end with the next comparison or by a
   // disturbance.
-  for (unsigned step = 0; step < 3 * AbTrial::kRecheck; ++step) {
+  for (unsigned step = 0; step < 3 * (AbTrial::kRecheck + AbTrial::kTurns * AbTrial::kTurn); ++step) {
     for (int i = 0; i < 16; ++i) {
       program.launch(kAllReduce, kCommStream);
       ++launches;

@@ -30,6 +30,14 @@ class Steps {
   static inline std::uint64_t step_ = 0;
 };
 
+/// In its first trial, of repetition 1.
+inline AbTrial started(unsigned arms) {
+  AbTrial trial;
+  trial.begin(arms);
+  trial.on_pattern(1);
+  return trial;
+}
+
 /// Steps of a program that takes `times[arm]` with each arm, until the trial is over; the arms in the order they ran.
 inline std::vector<unsigned> run_trial(AbTrial& trial, const std::array<std::uint64_t, 4>& times) {
   std::vector<unsigned> ran;
@@ -39,6 +47,13 @@ inline std::vector<unsigned> run_trial(AbTrial& trial, const std::array<std::uin
     step.end(times[ran.back()]);
   }
   return ran;
+}
+
+/// The arm of each block of 1 + 4 steps.
+inline std::vector<unsigned> blocks_of(const std::vector<unsigned>& ran) {
+  std::vector<unsigned> blocks;
+  for (std::size_t i = 0; i < ran.size(); i += 5) { blocks.push_back(ran[i]); }
+  return blocks;
 }
 
 }  // namespace elbowroom::interposer

@@ -1,0 +1,100 @@
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "interposer/core/table.hpp"
+#include "trial_steps.hpp"
+
+namespace elbowroom::interposer {
+namespace {
+
+/// The blocks of a repetition's next trial, of two arms. It runs to its end, as the arm that is not in force takes less.
+std::vector<unsigned> next_blocks(AbTrial& trial) {
+  std::vector<unsigned> ran;
+  while (trial.state() == AbTrial::State::settled) {
+    Steps step(trial);
+    ran = {step.begin()};
+    step.end(10'000);
+  }
+  const std::uint64_t with_arm_1 = trial.chosen() == 0 ? 9'000 : 11'000;
+  const std::vector<unsigned> rest = run_trial(trial, {10'000, with_arm_1, 0, 0});
+  ran.insert(ran.end(), rest.begin(), rest.end());
+  return blocks_of(ran);
+}
+
+TEST(AbTrial, HasOneOrderInTheFirstTrialOfAllRepetitions) {
+  AbTrial trial = started(4);
+  const std::vector<unsigned> first = blocks_of(run_trial(trial, {10'000, 9'000, 8'500, 8'000}));
+  EXPECT_EQ(std::vector<unsigned>(first.begin(), first.begin() + 4), (std::vector<unsigned>{0, 1, 2, 3}));
+  for (std::uint64_t pattern = 2; pattern < 40; ++pattern) {
+    trial.on_pattern(pattern);
+    EXPECT_EQ(blocks_of(run_trial(trial, {10'000, 9'000, 8'500, 8'000})), first) << pattern;
+  }
+}
+
+// Chance gives two trials of two arms one order one time in 70. So one of 70 has that of the first, and seven or more have it once
+// in 15,000 times.
+TEST(AbTrial, HasAnOrderOfItsOwnInLaterTrials) {
+  AbTrial first = started(2);
+  next_blocks(first);
+  const std::vector<unsigned> order = next_blocks(first);
+  unsigned of_later_trials = 0;
+  unsigned of_other_repetitions = 0;
+  for (std::uint64_t i = 0; i < 70; ++i) {
+    of_later_trials += next_blocks(first) == order ? 1 : 0;
+    AbTrial other;
+    other.begin(2);
+    other.on_pattern(mix(100 + i));
+    next_blocks(other);
+    of_other_repetitions += next_blocks(other) == order ? 1 : 0;
+  }
+  EXPECT_LT(of_later_trials, 7U);
+  EXPECT_LT(of_other_repetitions, 7U);
+}
+
+TEST(AbTrial, BeginsWithTheFirstArmOfItsOrderAlsoAfterALoss) {
+  AbTrial trial = started(3);
+  AbTrial lost = started(3);
+  lost.on_lost();
+  lost.on_pattern(1);
+  EXPECT_EQ(run_trial(lost, {10'000, 9'500, 8'000, 0}), run_trial(trial, {10'000, 9'500, 8'000, 0}));
+}
+
+// 2,048 steps and up to 15 turns of 160, the steps of a trial of four arms: 8 rounds of 4 blocks of 5 steps.
+TEST(AbTrial, ComesAgainAtOneOfSixteenTimes) {
+  std::set<std::uint64_t> times;
+  for (std::uint64_t pattern = 1; pattern <= 1'000; ++pattern) { times.insert(AbTrial::recheck_after(mix(pattern))); }
+  EXPECT_EQ(times.size(), 16U);
+  EXPECT_EQ(*times.begin(), 2'048U);
+  EXPECT_EQ(*times.rbegin(), 4'448U);
+}
+
+// Two stages of a pipeline share a step of 10,000. Arm 1 costs one of them 1 %, and gains or costs the other 5 %, which finds its
+// repetition some blocks later.
+TEST(AbTrial, AStageBehindAnotherTakesNothingOfItForItsOwn) {
+  for (unsigned arms = 2; arms <= AbTrial::kMaxArms; ++arms) {
+    for (unsigned late = 5; late <= 80; late += 5) {
+      for (const double of_other : {0.95, 1.05}) {
+        AbTrial stage = started(arms);
+        AbTrial other;
+        other.begin(arms);
+        for (std::uint64_t step = 1; stage.state() == AbTrial::State::trying; ++step) {
+          if (step == 1 + late) { other.on_pattern(2); }
+          stage.on_step_begun(step);
+          other.on_step_begun(step);
+          stage.on_acted();
+          other.on_acted();
+          const double time = 10'000.0 * (stage.arm() == 1 ? 1.01 : 1.0) * (other.arm() == 1 ? of_other : 1.0);
+          stage.on_step_time(step, static_cast<std::uint64_t>(time));
+          other.on_step_time(step, static_cast<std::uint64_t>(time));
+        }
+        EXPECT_NE(stage.chosen(), 1U) << arms << " arms, " << late << " steps later, " << of_other;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace elbowroom::interposer
