@@ -214,8 +214,10 @@ void write_budgets(ReportWriter& out, const BudgetArms& budgets, std::uint64_t p
 
 bool follows(const Knowledge& known) { return known.ranks.mode() == RanksInStep::Mode::follows; }
 
+// Of one that follows as of the last step: most programs end with other collectives.
 AbTrial::State state_of(const Knowledge& known) {
   if (!follows(known)) { return known.trial.state(); }
+  if (!known.steps.locked()) { return known.compared; }
   return known.ranks.kept() ? AbTrial::State::settled : AbTrial::State::trying;
 }
 

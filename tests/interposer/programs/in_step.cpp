@@ -142,6 +142,19 @@ void together() {
   EXPECT_COUNT(reports, R"("ab":{"state":"settled","arm":"plain")", 3U);
 }
 
+// The last step, an evaluation, ends the repetition. All still say what they settled for.
+void ends_otherwise() {
+  const Reports reports;
+  const Job job{.ranks = 2, .steps = kMostSteps};
+  run(
+      job, [&](std::size_t) { return tuned(1, job.ranks); },
+      [&](Device& device, nccl::Communicator communicator, std::size_t, std::size_t i) {
+        if (i + kPerStep >= job.steps) { device.send_and_receive(); }
+        return device.all_reduce(communicator, gate_is_best);
+      });
+  EXPECT_COUNT(reports, R"("ab":{"state":"settled","arm":"priority, gate")", 2U);
+}
+
 // As the stages of a pipeline: the first sends twice a step, the second five times. Each decides by itself, and says why.
 void apart() {
   const Reports reports;
@@ -250,6 +263,7 @@ void killed() {
 void job() { run_alike({.steps = kMostSteps}, only_the_first_gains); }
 
 constexpr Case kCases[] = {{"together", together},
+                           {"ends_otherwise", ends_otherwise},
                            {"apart", apart},
                            {"several_hosts", several_hosts},
                            {"handed_on", handed_on},
