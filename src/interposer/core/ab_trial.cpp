@@ -25,6 +25,8 @@ double least_gain(unsigned arm) { return arm == 0 ? 0.0 : -std::log(1.0 - AbTria
 
 std::uint64_t AbTrial::recheck_after(std::uint64_t pattern) { return kRecheck + kTurn * (mix(pattern) % kTurns); }
 
+std::uint64_t AbTrial::check_after(std::uint64_t pattern) { return kTurn * (1 + mix(pattern) % kTurns); }
+
 void AbTrial::begin(unsigned arms) {
   std::construct_at(this);  // no temporary: it has no room on a small stack
   arms_ = std::clamp(arms, 1U, kMaxArms);
@@ -58,10 +60,7 @@ void AbTrial::on_lost() {
   Phase& lost = phase();
   lost_ = true;
   lost.arm = 0;
-  if (lost.state != State::trying || lost.left) {
-    if (!lost.unchecked) { lost.after = 0; }  // phases may all be shorter than it takes until the check
-    return;
-  }
+  if (lost.state != State::trying || lost.left) { return; }
   const bool just_left = lost.steps == 0 && is_in(lost.measured, lost.before.arm);
   start_block(lost, just_left ? lost.before : lost.now);
 }
@@ -70,8 +69,7 @@ void AbTrial::on_step_begun(std::uint64_t step) {
   Phase& now = phase();
   if (now.state == State::waiting || lost_) { return; }
   if (now.state == State::settled) {
-    const std::uint64_t until_next = now.ended == 0 ? kRecheck : recheck_after(now.pattern);
-    if (now.unmeasured == kMostUnmeasured || ++now.after < until_next) { return; }
+    if (now.unmeasured == kMostUnmeasured || ++now.after < until_next(now)) { return; }
     start_trial(now);
   }
   Awaited& slot = now.awaited[step % kMostAhead];
@@ -115,6 +113,12 @@ void AbTrial::on_step_lost(std::uint64_t step) {
   for (Phase& phase : phases_) {
     if (step != 0 && phase.state == State::trying && phase.awaited[step % kMostAhead].step == step) { start_again(phase); }
   }
+}
+
+// What an earlier run settled for begins with a count of its own.
+std::uint64_t AbTrial::until_next(const Phase& phase) {
+  if (phase.ended == 0) { return kRecheck; }
+  return phase.unchecked ? check_after(phase.pattern) : recheck_after(phase.pattern);
 }
 
 void AbTrial::start_with(Phase& phase, unsigned remembered) {
@@ -291,14 +295,15 @@ void AbTrial::choose(Phase& phase) {
   settle(phase, best);
 }
 
-// What this process proved stays until another arm is proven faster. What an earlier run proved must have gained something here as
-// well.
+// A choice must gain in the next trial too, and in one of this repetition's own: in the first one it may be the others that gain.
+// From then on it stays until another arm is proven faster.
 void AbTrial::settle(Phase& phase, unsigned chosen) {
   ++decisions_;
   ++phase.ended;
   const bool gains = phase.findings[chosen].gain > 0.0 && is_in(phase.acted, chosen);
   if (phase.unchecked && chosen == phase.chosen && !gains) { chosen = 0; }
-  phase.unchecked = chosen != 0 && chosen != phase.chosen;
+  const bool was_first = phase.ended == 1;
+  phase.unchecked = chosen != 0 && (chosen != phase.chosen || was_first);
   phase.decisions = chosen == phase.chosen ? phase.decisions + 1 : 1;
   phase.chosen = phase.arm = chosen;
   phase.state = State::settled;

@@ -59,6 +59,8 @@ class AbTrial {
 
   /// Steps after a trial of this repetition before the next one: kRecheck, and fewer than kTurns turns.
   static std::uint64_t recheck_after(std::uint64_t pattern);
+  /// The same where an arm was chosen that must gain in the next trial too: 1 to kTurns turns.
+  static std::uint64_t check_after(std::uint64_t pattern);
 
   /// `arms`: 1 to kMaxArms.
   void begin(unsigned arms);
@@ -142,7 +144,7 @@ class AbTrial {
     unsigned unmeasured = 0;  ///< trials in a row
     unsigned decisions = 0;   ///< that ended with what is chosen
     std::optional<unsigned> remembered;
-    bool unchecked = false;  ///< no trial has ended since an earlier run's choice came into force
+    bool unchecked = false;  ///< no trial of this repetition's own has ended since the choice came into force
     bool left = false;       ///< the last block: a step was begun after it
     std::array<std::array<Block, kMaxArms>, kRounds> blocks{};
     std::array<Awaited, kMostAhead> awaited{};
@@ -161,6 +163,7 @@ class AbTrial {
   static Choice choice_of(const Phase& phase) {
     return {phase.pattern, phase.chosen, phase.findings[phase.chosen], phase.decisions};
   }
+  static std::uint64_t until_next(const Phase& phase);
   static void start_with(Phase& phase, unsigned remembered);
   void start_trial(Phase& phase) const;
   void start_again(Phase& phase) const;

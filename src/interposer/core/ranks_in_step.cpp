@@ -84,7 +84,7 @@ void RanksInStep::wait_for_others(const RankStanding& now, bool ready) {
   } else if (!now.follows && ready) {
     mode_ = Mode::decides;
     waited_ = 0;
-  } else if (++waited_ >= (now.follows ? 2 * kMostAsking : kMostAsking)) {
+  } else if (++waited_ == kMostAsking) {
     go_apart(Reason::others_differ);
     return;
   } else {

@@ -18,8 +18,9 @@ namespace elbowroom::interposer {
 /// is.
 class RanksInStep {
  public:
-  static constexpr unsigned kMostAsking =
-      32;  ///< steps of who would decide until the others must be ready; the others wait twice as long
+  /// Steps until all ranks must be ready. One number for who would decide and for those who would follow: ranks that do not come
+  /// together then compare from one step on.
+  static constexpr unsigned kMostAsking = 64;
   static constexpr unsigned kMostWaiting = 512;  ///< steps until an arm must be in force, and for which one may only be tried
 
   enum class Mode : std::uint8_t { alone, asks, decides, follows };

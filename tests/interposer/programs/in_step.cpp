@@ -95,6 +95,12 @@ std::size_t count_of(std::size_t rank, std::uint8_t done) {
 }
 std::uint8_t last_of(const Job& job, std::size_t rank) { return seen()[rank][job.steps - 1]; }
 
+/// The first collective that was tried with something.
+std::size_t first_tried(std::size_t rank) {
+  const auto& all = seen()[rank];
+  return static_cast<std::size_t>(std::ranges::find_if(all, [](const auto& each) { return each > kPlain; }) - all.begin());
+}
+
 /// `collective(device, rank, i)` says what was done with number i.
 template <class Collective, class Prepare>
 void run(const Job& job, Prepare prepare, Collective collective) {
@@ -166,7 +172,24 @@ void apart() {
         return device.all_reduce(communicator, only_the_first_gains);
       });
   EXPECT(last_of(job, 0) == kGated && last_of(job, 1) == kPlain);
+  EXPECT(first_tried(0) == first_tried(1) && first_tried(0) < job.steps);
   EXPECT_COUNT(reports, R"("decides":"each process","why_alone":"the ranks repeat different collectives")", 2U);
+}
+
+// Two stages of two ranks, with a communicator for each stage and one of all: they compare from the same step on, as each waits for
+// the others.
+void stages() {
+  const Job job{.ranks = 4, .steps = kMostSteps};
+  run(
+      job, [](std::size_t rank) { return std::array{tuned(10 + rank / 2, 2), tuned(20, 4)}; },
+      [](Device& device, const auto& communicators, std::size_t rank, std::size_t i) {
+        if (i % kPerStep < (rank < 2 ? 2U : 5U)) { device.send_and_receive(); }
+        return device.all_reduce(communicators[i % kPerStep == 5 ? 1 : 0], gate_is_best);
+      });
+  for (std::size_t rank = 0; rank < job.ranks; ++rank) {
+    EXPECT(last_of(job, rank) == kGated);
+    EXPECT(first_tried(rank) / kPerStep == first_tried(0) / kPerStep);
+  }
 }
 
 // There is no transport between hosts.
@@ -265,6 +288,7 @@ void job() { run_alike({.steps = kMostSteps}, only_the_first_gains); }
 constexpr Case kCases[] = {{"together", together},
                            {"ends_otherwise", ends_otherwise},
                            {"apart", apart},
+                           {"stages", stages},
                            {"several_hosts", several_hosts},
                            {"handed_on", handed_on},
                            {"one_differs", one_differs},

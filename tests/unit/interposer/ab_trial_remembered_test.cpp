@@ -54,9 +54,12 @@ TEST(RememberedArm, IsInForceAtOnceAndCheckedSoon) {
   EXPECT_EQ(choices_of(trial)[0].arm, 2U);
   EXPECT_EQ(choices_of(trial)[0].decisions, 1U);
   EXPECT_NEAR(choices_of(trial)[0].finding.gain, 0.002, 1e-6);
-  // From then on it is a choice as any other.
-  expect_steps_with(trial, 2, static_cast<unsigned>(AbTrial::recheck_after(1)) - 1);
+  // The others may have gained, if all of them remember: what is chosen in the first trial is checked again.
+  expect_steps_with(trial, 2, static_cast<unsigned>(AbTrial::check_after(1)) - 1);
   EXPECT_EQ(trial.state(), AbTrial::State::settled);
+  Steps(trial).run(10'000);
+  run_trial(trial, {10'000, 10'000, 10'001, 0});
+  EXPECT_EQ(trial.arm(), 0U);
 }
 
 TEST(RememberedArm, IsGivenUpWhereItGainsNothing) {

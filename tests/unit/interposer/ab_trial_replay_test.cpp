@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -137,15 +138,17 @@ struct Gains {
 };
 
 /// Whether the stage has that arm in force after so many trials. `late`: steps that its neighbour finds its repetition later.
-bool ends_with_the_arm(Replay replay, std::mt19937_64& random, const Gains& gains, std::uint64_t late, unsigned trials) {
+/// `remembered`: what both had in an earlier run.
+bool ends_with_the_arm(Replay replay, std::mt19937_64& random, const Gains& gains, std::uint64_t late, unsigned trials,
+                       std::optional<unsigned> remembered) {
   AbTrial stage;
   AbTrial neighbour;
   stage.begin(3);
   neighbour.begin(3);
-  stage.on_pattern(random());
+  stage.on_pattern(random(), remembered);
   const std::uint64_t pattern = random();
   for (std::uint64_t step = 1; stage.decisions() < trials; ++step) {
-    if (step == 1 + late) { neighbour.on_pattern(pattern); }
+    if (step == 1 + late) { neighbour.on_pattern(pattern, remembered); }
     double time = static_cast<double>(replay.next());
     for (AbTrial* one : {&stage, &neighbour}) {
       one->on_step_begun(step);
@@ -160,14 +163,14 @@ bool ends_with_the_arm(Replay replay, std::mt19937_64& random, const Gains& gain
 }
 
 /// In how many of 500 replays.
-int with_the_arm(const Gains& gains, std::uint64_t late, unsigned trials) {
+int with_the_arm(const Gains& gains, std::uint64_t late, unsigned trials, std::optional<unsigned> remembered = std::nullopt) {
   const auto launches = recorded_launches();
   EXPECT_GE(launches.size(), 20U);
   std::mt19937_64 random(5);
   int with_it = 0;
   for (int i = 0; i < 500; ++i) {
     const Replay replay(launches[static_cast<std::size_t>(i) % launches.size()], random);
-    with_it += ends_with_the_arm(replay, random, gains, late, trials) ? 1 : 0;
+    with_it += ends_with_the_arm(replay, random, gains, late, trials, remembered) ? 1 : 0;
   }
   return with_it;
 }
@@ -175,6 +178,7 @@ int with_the_arm(const Gains& gains, std::uint64_t late, unsigned trials) {
 // The first trial is of both, where they find their steps together. In the second one the stage learns what is its own.
 TEST(AbTrialReplay, AStageGivesUpWhatOnlyItsNeighbourGains) {
   EXPECT_LE(with_the_arm({.of_stage = -0.02, .of_neighbour = 0.05}, 0, 2), 25);
+  EXPECT_LE(with_the_arm({.of_stage = -0.02, .of_neighbour = 0.05}, 0, 2, 2), 50) << "where both remember it";
   for (const std::uint64_t late : {5U, 15U}) {
     EXPECT_LE(with_the_arm({.of_stage = -0.01, .of_neighbour = 0.05}, late, 1), 25) << late << " steps later";
     EXPECT_LE(with_the_arm({.of_stage = -0.01, .of_neighbour = -0.05}, late, 1), 25) << late << " steps later";

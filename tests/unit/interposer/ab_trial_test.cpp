@@ -62,17 +62,6 @@ TEST(AbTrial, IsNotMisledByOneBadRound) {
   EXPECT_EQ(trial.step_time(1), 8'000U);
 }
 
-TEST(AbTrial, ComparesAgainAfterLong) {
-  AbTrial trial = started(2);
-  run_trial(trial, {10'000, 8'000, 0, 0});
-  for (unsigned i = 0; i + 1 < AbTrial::recheck_after(1); ++i) { Steps(trial).run(8'000); }
-  EXPECT_EQ(trial.state(), AbTrial::State::settled);
-  Steps(trial).begin();
-  EXPECT_EQ(trial.state(), AbTrial::State::trying);
-  run_trial(trial, {10'000, 11'000, 0, 0});
-  EXPECT_EQ(trial.arm(), 0U) << "what helped once may hurt later";
-}
-
 TEST(AbTrial, KeepsItsChoiceForTheSameRepetition) {
   AbTrial trial = started(2);
   run_trial(trial, {10'000, 8'000, 0, 0});

@@ -100,7 +100,7 @@ TEST(RanksInStep, FollowsFromTheCollectiveOnThatAllAgreedTo) {
   EXPECT_EQ(process.ranks.ready(true), 0U);
 }
 
-// 32 steps for the one that would decide, 64 for the others, and at once when the same repetition comes again.
+// All at the same step, so that they compare together. At once when the same repetition comes again.
 TEST(RanksInStep, ChoosesAloneWhereTheOthersNeverCome) {
   for (const bool follows : {false, true}) {
     Process process(follows);
@@ -108,7 +108,7 @@ TEST(RanksInStep, ChoosesAloneWhereTheOthersNeverCome) {
     process.ranks.on_lost();
     process.pass();
     process.ranks.on_pattern(kPattern + 1, process.standing);
-    process.step(follows ? 64 : 32);  // the first of them does not count: it began before the repetition was found
+    process.step(64);  // the first of them does not count: it began before the repetition was found
     EXPECT_EQ(process.ranks.mode(), Mode::asks);
     process.step();
     EXPECT_EQ(process.ranks.mode(), Mode::alone);
@@ -123,7 +123,7 @@ TEST(RanksInStep, ChoosesAloneWhereTheOthersNeverCome) {
   }
 }
 
-// Training and evaluation of a pipeline's stage take turns: each is asked about once, for 32 steps.
+// Training and evaluation of a pipeline's stage take turns: each is asked about once, for 64 steps.
 TEST(RanksInStep, RemembersSeveralRepetitionsOfUnlikeRanks) {
   Process process;
   process.ready = false;
