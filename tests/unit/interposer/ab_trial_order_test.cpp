@@ -54,12 +54,21 @@ TEST(AbTrial, HasAnOrderOfItsOwnInLaterTrials) {
   EXPECT_LT(of_other_repetitions, 7U);
 }
 
+// A time of its first block is lost, so that the trial begins anew. Before its next step the repetition breaks off.
 TEST(AbTrial, BeginsWithTheFirstArmOfItsOrderAlsoAfterALoss) {
-  AbTrial trial = started(3);
-  AbTrial lost = started(3);
-  lost.on_lost();
-  lost.on_pattern(1);
-  EXPECT_EQ(run_trial(lost, {10'000, 9'500, 8'000, 0}), run_trial(trial, {10'000, 9'500, 8'000, 0}));
+  for (std::uint64_t pattern = 1; pattern <= 8; ++pattern) {
+    AbTrial trial = started(2);
+    trial.on_pattern(pattern);
+    next_blocks(trial);
+    AbTrial lost = trial;
+    while (lost.state() == AbTrial::State::settled) { Steps(lost).run(10'000); }
+    Steps second(lost);
+    second.begin();
+    second.lose();
+    lost.on_lost();
+    lost.on_pattern(pattern);
+    EXPECT_EQ(blocks_of(run_trial(lost, {10'000, 11'000, 0, 0})), next_blocks(trial)) << pattern;
+  }
 }
 
 // 2,048 steps and up to 15 turns of 160, the steps of a trial of four arms: 8 rounds of 4 blocks of 5 steps.

@@ -20,6 +20,7 @@ class Steps {
     return trial_.arm();
   }
   void end(std::uint64_t nanoseconds) { trial_.on_step_time(step_, nanoseconds); }
+  void lose() { trial_.on_step_lost(step_); }
   void run(std::uint64_t nanoseconds) {
     begin();
     end(nanoseconds);
