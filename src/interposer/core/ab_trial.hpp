@@ -10,7 +10,7 @@ namespace elbowroom::interposer {
 
 /// Which of a few ways to run is fastest, found by running them in turn. Blocks of steps have each arm, kRounds rounds of them. Arm
 /// 0 is the program as it is. Another arm takes its place only when the paired differences of the rounds prove it faster by a
-/// t-test, and keeps it only if it gains in the next trial too. The test's errors add up to kError over the life of the process,
+/// t-test. It keeps it only if it gains in the next trial too. The test's errors add up to kError over the life of the process,
 /// however often it compares. An arm is dropped as soon as it will hardly be proven any more, or has acted on nothing. A trial ends
 /// early when no arm is left in question, which never makes an error of that kind.
 ///

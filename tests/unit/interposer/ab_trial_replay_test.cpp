@@ -74,16 +74,24 @@ AbTrial settled_after(Replay replay, unsigned trials, double factor_of_last_arm,
   return trial;
 }
 
-/// All arms equal, three trials in the life of the process: how many of 1,000 replays leave the program as it is.
-int wrong_of_equal_arms(std::uint64_t seed, unsigned until_agreed) {
+/// Of so many runs, each with the steps of a recorded launch, for how many `once` says yes.
+template <class Once>
+int how_many(int runs, std::uint64_t seed, Once once) {
   const auto launches = recorded_launches();
   EXPECT_GE(launches.size(), 20U);
   std::mt19937_64 random(seed);
-  int wrong = 0;
-  for (int i = 0; i < 1'000; ++i) {
+  int found = 0;
+  for (int i = 0; i < runs; ++i) {
     const Replay replay(launches[static_cast<std::size_t>(i) % launches.size()], random);
-    wrong += settled_after(replay, 3, 1.0, until_agreed).arm() == 0 ? 0 : 1;
+    found += once(replay, random) ? 1 : 0;
   }
+  return found;
+}
+
+/// All arms equal, three trials in the life of the process: how many of 1,000 replays leave the program as it is.
+int wrong_of_equal_arms(std::uint64_t seed, unsigned until_agreed) {
+  const int wrong =
+      how_many(1'000, seed, [&](Replay replay, auto&) { return settled_after(replay, 3, 1.0, until_agreed).arm() != 0; });
   ::testing::Test::RecordProperty("wrong", wrong);
   return wrong;
 }
@@ -96,12 +104,7 @@ TEST(AbTrialReplay, EqualArmsOfRanksInStepEndWithTheProgramAsItIs) { EXPECT_LE(w
 
 // A trial of three arms has 120 steps. One of arms that are equal ends after half of them in at least three of four replays.
 TEST(AbTrialReplay, EqualArmsAreSeenToBeEqualEarly) {
-  const auto launches = recorded_launches();
-  ASSERT_GE(launches.size(), 20U);
-  std::mt19937_64 random(3);
-  int early = 0;
-  for (int i = 0; i < 1'000; ++i) {
-    Replay replay(launches[static_cast<std::size_t>(i) % launches.size()], random);
+  const int early = how_many(1'000, 3, [](Replay replay, auto&) {
     AbTrial trial;
     trial.begin(3);
     trial.on_pattern(1);
@@ -111,21 +114,14 @@ TEST(AbTrialReplay, EqualArmsAreSeenToBeEqualEarly) {
       trial.on_acted();
       trial.on_step_time(step, replay.next());
     }
-    early += step <= 60 ? 1 : 0;
-  }
+    return step <= 60;
+  });
   EXPECT_GE(early, 750);
   RecordProperty("early", early);
 }
 
 TEST(AbTrialReplay, AnArmThatTakesThreePercentLessIsFound) {
-  const auto launches = recorded_launches();
-  ASSERT_GE(launches.size(), 20U);
-  std::mt19937_64 random(2);
-  int found = 0;
-  for (int i = 0; i < 300; ++i) {
-    const Replay replay(launches[static_cast<std::size_t>(i) % launches.size()], random);
-    found += settled_after(replay, 1, 0.97).arm() == 2 ? 1 : 0;
-  }
+  const int found = how_many(300, 2, [](Replay replay, auto&) { return settled_after(replay, 1, 0.97).arm() == 2; });
   EXPECT_GE(found, 210) << "of 300 after one trial; the rest are launches whose steps differ by 5 to 10 %";
   RecordProperty("found", found);
 }
@@ -164,15 +160,9 @@ bool ends_with_the_arm(Replay replay, std::mt19937_64& random, const Gains& gain
 
 /// In how many of 500 replays.
 int with_the_arm(const Gains& gains, std::uint64_t late, unsigned trials, std::optional<unsigned> remembered = std::nullopt) {
-  const auto launches = recorded_launches();
-  EXPECT_GE(launches.size(), 20U);
-  std::mt19937_64 random(5);
-  int with_it = 0;
-  for (int i = 0; i < 500; ++i) {
-    const Replay replay(launches[static_cast<std::size_t>(i) % launches.size()], random);
-    with_it += ends_with_the_arm(replay, random, gains, late, trials, remembered) ? 1 : 0;
-  }
-  return with_it;
+  return how_many(500, 5, [&](Replay replay, std::mt19937_64& random) {
+    return ends_with_the_arm(replay, random, gains, late, trials, remembered);
+  });
 }
 
 // The first trial is of both, where they find their steps together. In the second one the stage learns what is its own.
