@@ -10,9 +10,9 @@ namespace elbowroom::interposer {
 
 /// Which of a few ways to run is fastest, found by running them in turn. Blocks of steps have each arm, kRounds rounds of them. Arm
 /// 0 is the program as it is. Another arm takes its place only when the paired differences of the rounds prove it faster by a
-/// t-test. It keeps it only if it gains in the next trial too. The test's errors add up to kError over the life of the process,
-/// however often it compares. An arm is dropped as soon as it will hardly be proven any more, or has acted on nothing. A trial ends
-/// early when no arm is left in question, which never makes an error of that kind.
+/// t-test. It loses the place again unless it gains in the next trial too. The test's errors add up to kError over the life of the
+/// process, however often it compares. An arm is dropped as soon as it will hardly be proven any more, or has acted on nothing. A
+/// trial ends early when no arm is left in question, which never makes an error of that kind.
 ///
 /// Processes may share their steps and decide alone, as the stages of a pipeline do. Each then sees in its times what the others
 /// try as well. The first trial has one order of arms in all processes. So those that find their steps together judge by what all
