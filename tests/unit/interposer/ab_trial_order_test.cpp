@@ -110,6 +110,23 @@ TEST(AbTrial, ComesAgainHoweverShortThePhasesAre) {
   }
 }
 
+// 8,002 is 0.025 % more than 8,000: no proof that the choice costs anything, but it gains nothing either.
+TEST(AbTrial, KeepsAnArmThatGainsInTheNextTrialToo) {
+  const auto check = [](AbTrial& trial, std::uint64_t plain, std::uint64_t with_it) {
+    while (trial.state() == AbTrial::State::settled) { Steps(trial).run(8'000); }
+    run_trial(trial, {plain, with_it, 0, 0});
+    return trial.arm();
+  };
+  AbTrial trial = started(2);
+  run_trial(trial, {10'000, 8'000, 0, 0});
+  EXPECT_EQ(check(trial, 8'000, 8'002), 0U);
+
+  AbTrial checked = started(2);
+  run_trial(checked, {10'000, 8'000, 0, 0});
+  ASSERT_EQ(check(checked, 8'010, 8'000), 1U);
+  EXPECT_EQ(check(checked, 8'000, 8'002), 1U) << "from then on another arm must be proven faster";
+}
+
 // Two stages of a pipeline share a step of 10,000. Arm 1 costs one of them 1 %, and gains or costs the other 5 %, which finds its
 // repetition some blocks later.
 TEST(AbTrial, AStageBehindAnotherTakesNothingOfItForItsOwn) {

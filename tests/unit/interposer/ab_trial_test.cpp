@@ -115,23 +115,6 @@ TEST(AbTrial, EndsACheckThatConfirmsTheChoice) {
   EXPECT_EQ(trial.arm(), 1U);
 }
 
-// 8,002 is 0.025 % more than 8,000: no proof that the choice costs anything, but it gains nothing either.
-TEST(AbTrial, KeepsAnArmThatGainsInTheNextTrialToo) {
-  const auto check = [](AbTrial& trial, std::uint64_t plain, std::uint64_t with_it) {
-    while (trial.state() == AbTrial::State::settled) { Steps(trial).run(8'000); }
-    run_trial(trial, {plain, with_it, 0, 0});
-    return trial.arm();
-  };
-  AbTrial trial = started(2);
-  run_trial(trial, {10'000, 8'000, 0, 0});
-  EXPECT_EQ(check(trial, 8'000, 8'002), 0U);
-
-  AbTrial checked = started(2);
-  run_trial(checked, {10'000, 8'000, 0, 0});
-  ASSERT_EQ(check(checked, 8'010, 8'000), 1U);
-  EXPECT_EQ(check(checked, 8'000, 8'002), 1U) << "from then on another arm must be proven faster";
-}
-
 // The host is 15 steps ahead, more than a block of 5 and a round of 10 less one, so what it knows at a look are the rounds before
 // the last one: in the fourth round, after 35 steps, the first two.
 TEST(AbTrial, LooksAtOlderRoundsWhereTheHostIsFarAhead) {
@@ -244,6 +227,22 @@ TEST(AbTrial, AsksForMoreEvidenceTheOftenerItDecides) {
   }
   EXPECT_EQ(late.decisions(), 10U);
   EXPECT_EQ(late.arm(), 0U);
+}
+
+// Eight rounds that gain 4 % and cost 1 % in turn: 1.5 % with a spread of 2.7 % and an error of 0.94 %, t = 1.6, and the chance of
+// such a t with 7 degrees is 0.08, more than 0.030. After 2 to 7 rounds the mean and its error are more than the 2.24
+// errors that the end would ask for, so the arm is not dropped before.
+TEST(AbTrial, DoesNotTakeAnArmThatIsNotProvenFaster) {
+  AbTrial trial = started(2);
+  int steps = 0;
+  for (; trial.state() == AbTrial::State::trying; ++steps) {
+    Steps step(trial);
+    const unsigned arm = step.begin();
+    step.end(arm == 0 ? 100'000 : steps / 10 % 2 == 0 ? 96'000 : 101'000);
+  }
+  EXPECT_EQ(steps, 80) << "the arm was compared to the end";
+  EXPECT_GT(trial.finding(1).gain, 0.01);
+  EXPECT_EQ(trial.arm(), 0U);
 }
 
 // Eight rounds that gain 0.7 % and 0.1 % in turn: 0.4 % with a spread of 0.32 % and an error of 0.11 %, t = 3.5, and the chance of
