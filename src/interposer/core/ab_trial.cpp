@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <numbers>
+#include <utility>
 
 #include "interposer/core/student_t.hpp"
 #include "interposer/core/table.hpp"
@@ -41,11 +42,14 @@ void AbTrial::on_pattern(std::uint64_t pattern, std::optional<unsigned> remember
   lost_ = false;
   place->entered_at = ++changes_;
   if (known == phases_.end()) {
+    forgotten_ += place->state == State::waiting ? 0 : 1;
     std::construct_at(&*place);
     place->pattern = pattern;
     place->entered_at = changes_;
     place->offered = offered;
-    if (remembered) {
+    if (forgotten_ >= kMostForgotten) {
+      start_later(*place);
+    } else if (remembered) {
       start_with(*place, *remembered);
     } else {
       start_trial(*place);
@@ -55,14 +59,20 @@ void AbTrial::on_pattern(std::uint64_t pattern, std::optional<unsigned> remember
   }
 }
 
-// The last step that was begun has no end, so its block is begun anew: the one before, where a block had just been left.
+// The last step that was begun has no end, so its block is begun anew: the one before, where a block had just been left. Where the
+// repetition breaks off sooner than a block takes, that would go on for ever.
 void AbTrial::on_lost() {
   Phase& lost = phase();
   lost_ = true;
+  const bool breaks = lost.steps > 0 || lost.open;
+  if (lost.state == State::trying && !lost.left && breaks) {
+    if (++lost.broken == kMostBroken) {
+      start_again(lost);
+    } else {
+      start_block(lost, lost.open ? lost.before : lost.now);
+    }
+  }
   lost.arm = 0;
-  if (lost.state != State::trying || lost.left) { return; }
-  const bool just_left = lost.steps == 0 && is_in(lost.measured, lost.before.arm);
-  start_block(lost, just_left ? lost.before : lost.now);
 }
 
 void AbTrial::on_step_begun(std::uint64_t step) {
@@ -77,6 +87,7 @@ void AbTrial::on_step_begun(std::uint64_t step) {
     start_again(now);
     if (now.state == State::settled) { return; }
   }
+  if (std::exchange(now.open, false)) { now.broken = 0; }
   if (now.steps == 0 && now.now.nth == 1) {
     drop_arms(now);
     if (now.state == State::settled) { return; }
@@ -129,6 +140,8 @@ void AbTrial::start_with(Phase& phase, unsigned remembered) {
   phase.after = remembered == 0 ? 0 : kRecheck - kCheckSoon;
 }
 
+void AbTrial::start_later(Phase& phase) { phase.state = State::settled; }
+
 void AbTrial::start_trial(Phase& phase) const {
   phase.state = State::trying;
   phase.measured = ((1U << arms_) - 1) & (phase.offered | 1U << phase.chosen);
@@ -136,10 +149,10 @@ void AbTrial::start_trial(Phase& phase) const {
   phase.blocks.fill({});
   phase.awaited.fill({});
   phase.order.draw(phase.ended == 0 ? kTogether : combine(phase.pattern, phase.ended));
-  phase.now = phase.before = first(phase, 0);
-  phase.steps = 0;
+  phase.now = first(phase, 0);
+  phase.steps = phase.broken = 0;
   phase.after = 0;
-  phase.left = false;
+  phase.open = phase.left = false;
 }
 
 // Steps whose first collective is on one stream and then on another have no time, say.
@@ -167,12 +180,14 @@ void AbTrial::start_block(Phase& phase, Place block) {
   phase.blocks[block.round][block.arm] = {};
   phase.now = block;
   phase.steps = 0;
+  phase.open = false;
 }
 
 void AbTrial::next_block(Phase& phase) {
   phase.before = phase.now;
   phase.now = after(phase, phase.now);
   phase.steps = 0;
+  phase.open = true;
 }
 
 AbTrial::Place AbTrial::first(const Phase& phase, unsigned round) {

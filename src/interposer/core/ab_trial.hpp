@@ -41,7 +41,12 @@ class AbTrial {
   static constexpr unsigned kMostAhead = 2048;
   /// Trials whose times never came, after which the program is left as it is for as long as it repeats itself.
   static constexpr unsigned kMostUnmeasured = 4;
-  static constexpr unsigned kPhases = 4;        ///< remembered; the one that was entered longest ago is forgotten for a fifth
+  /// Times in a row that a block is broken off before its end, after which its trial counts as one without times.
+  static constexpr unsigned kMostBroken = 8;
+  static constexpr unsigned kPhases = 8;  ///< remembered; the one that was entered longest ago is forgotten for a fifth
+  /// Phases forgotten, after which a new one is compared only once it has lasted for kRecheck steps. Where more phases than are
+  /// remembered take turns, each would be compared anew whenever it is back.
+  static constexpr unsigned kMostForgotten = 16;
   static constexpr double kLeastGain = 0.005;   ///< a proven gain of less is not worth a change
   static constexpr unsigned kFirstLook = 2;     ///< rounds before an arm may be dropped for its times
   static constexpr double kError = 0.05;        ///< chance that the process ever leaves arm 0 for an arm that is no faster
@@ -140,11 +145,13 @@ class AbTrial {
     Place now;                ///< the block that steps are begun for
     Place before;             ///< the block before it
     unsigned steps = 0;       ///< begun in the block
+    unsigned broken = 0;      ///< blocks in a row
     unsigned after = 0;       ///< begun since the last block, whether its times are known or not
     unsigned unmeasured = 0;  ///< trials in a row
     unsigned decisions = 0;   ///< that ended with what is chosen
     std::optional<unsigned> remembered;
     bool unchecked = false;  ///< no trial of this repetition's own has ended since the choice came into force
+    bool open = false;       ///< the block before: its last step has no end yet
     bool left = false;       ///< the last block: a step was begun after it
     std::array<std::array<Block, kMaxArms>, kRounds> blocks{};
     std::array<Awaited, kMostAhead> awaited{};
@@ -165,6 +172,7 @@ class AbTrial {
   }
   static std::uint64_t until_next(const Phase& phase);
   static void start_with(Phase& phase, unsigned remembered);
+  static void start_later(Phase& phase);
   void start_trial(Phase& phase) const;
   void start_again(Phase& phase) const;
   static void start_block(Phase& phase, Place block);
@@ -192,6 +200,7 @@ class AbTrial {
   bool lost_ = true;
   std::uint64_t changes_ = 0;
   unsigned decisions_ = 0;
+  unsigned forgotten_ = 0;  ///< phases
   std::array<Phase, kPhases> phases_{};
 };
 

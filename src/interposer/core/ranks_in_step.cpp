@@ -27,13 +27,14 @@ void RanksInStep::on_pattern(std::uint64_t pattern, const RankStanding& now) {
     go_alone(Reason::nothing_asked);
   } else if (!now.with_processes) {
     go_alone(Reason::one_process);
-  } else {
-    const auto* known = std::find_if(apart_.begin(), apart_.end(), [&](const Apart& each) { return each.pattern == pattern; });
-    if (known != apart_.end()) { go_alone(known->why); }
+  } else if (const Apart* const known = find_apart()) {
+    waited_ = known->waited;
+    if (known->why != Reason::none) { go_alone(known->why); }
   }
 }
 
 void RanksInStep::on_lost() {
+  if (pattern_ != 0 && mode_ != Mode::alone) { note_wait(mode_ == Mode::asks ? waited_ : 0); }
   pattern_ = 0;
   counts_ = kept_ = false;
 }
@@ -46,7 +47,23 @@ void RanksInStep::go_alone(Reason reason) {
 // When the repetition comes again, too: whoever asks anew each time would hold up the program's phases.
 void RanksInStep::go_apart(Reason reason) {
   go_alone(reason);
-  apart_[next_apart_++ % apart_.size()] = {pattern_, reason};
+  note_wait(waited_);
+  if (Apart* const known = find_apart()) { known->why = reason; }
+}
+
+// Of this repetition, over all the times that it breaks off.
+void RanksInStep::note_wait(unsigned steps) {
+  Apart* const known = find_apart();
+  if (known != nullptr) {
+    known->waited = steps;
+  } else if (steps > 0) {
+    apart_[next_apart_++ % apart_.size()] = {pattern_, steps};
+  }
+}
+
+RanksInStep::Apart* RanksInStep::find_apart() {
+  auto* const known = std::find_if(apart_.begin(), apart_.end(), [&](const Apart& each) { return each.pattern == pattern_; });
+  return known == apart_.end() ? nullptr : known;
 }
 
 void RanksInStep::ask_again() {

@@ -18,8 +18,8 @@ namespace elbowroom::interposer {
 /// is.
 class RanksInStep {
  public:
-  /// Steps until all ranks must be ready. One number for who would decide and for those who would follow: ranks that do not come
-  /// together then compare from one step on.
+  /// Steps of a repetition until all ranks must be ready, breaks left out. One number for who would decide and for those who would
+  /// follow: ranks that do not come together then compare from one step on.
   static constexpr unsigned kMostAsking = 64;
   static constexpr unsigned kMostWaiting = 512;  ///< steps until an arm must be in force, and for which one may only be tried
 
@@ -76,12 +76,15 @@ class RanksInStep {
   unsigned waited_ = 0;
   std::uint64_t arms_ = 0;
   std::uint64_t pattern_ = 0;  ///< 0: none is known now
-  /// Repetitions for which the ranks did not come together, the last few: phases of a program take turns.
+  /// A repetition for which the ranks did not come together, or not yet: phases of a program take turns.
   struct Apart {
     std::uint64_t pattern = 0;
-    Reason why = Reason::none;
+    unsigned waited = 0;        ///< steps
+    Reason why = Reason::none;  ///< none: not yet
   };
-  std::array<Apart, 8> apart_{};
+  void note_wait(unsigned steps);
+  Apart* find_apart();
+  std::array<Apart, 8> apart_{};  ///< the last few
   std::size_t next_apart_ = 0;
   std::uint32_t last_ = 0;  ///< what was agreed when the last step began
   RankStanding before_;

@@ -123,6 +123,49 @@ TEST(RanksInStep, ChoosesAloneWhereTheOthersNeverCome) {
   }
 }
 
+// A loss is logged every 21 steps, the first of which does not count. What the ranks waited for each other adds up: 20, 40, 60, and
+// the fourth step after that is the 64th.
+TEST(RanksInStep, ChoosesAloneHoweverOftenTheRepetitionBreaksOff) {
+  for (const bool follows : {false, true}) {
+    Process process(follows);
+    process.ready = false;
+    for (int stretch = 0; stretch < 3; ++stretch) {
+      process.step(20);
+      EXPECT_EQ(process.ranks.mode(), Mode::asks) << stretch;
+      process.ranks.on_lost();
+      process.pass();
+      process.ranks.on_pattern(kPattern, process.standing);
+      process.step();
+    }
+    process.step(3);
+    EXPECT_EQ(process.ranks.mode(), Mode::asks);
+    process.step();
+    EXPECT_EQ(process.ranks.mode(), Mode::alone);
+  }
+}
+
+TEST(RanksInStep, WaitsAnewOnceTheRanksHaveComeTogether) {
+  Process process;
+  const auto break_off = [&] {
+    process.ranks.on_lost();
+    process.pass();
+    process.ranks.on_pattern(kPattern, process.standing);
+    process.step();
+  };
+  process.ready = false;
+  process.step(40);
+  break_off();
+  process.ready = true;
+  process.step();
+  ASSERT_EQ(process.ranks.mode(), Mode::decides);
+  process.ready = false;
+  break_off();
+  process.step(63);
+  EXPECT_EQ(process.ranks.mode(), Mode::asks);
+  process.step();
+  EXPECT_EQ(process.ranks.mode(), Mode::alone);
+}
+
 // Training and evaluation of a pipeline's stage take turns: each is asked about once, for 64 steps.
 TEST(RanksInStep, RemembersSeveralRepetitionsOfUnlikeRanks) {
   Process process;
