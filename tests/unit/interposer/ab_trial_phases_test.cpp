@@ -41,16 +41,16 @@ TEST(AbTrial, ComesAgainHoweverShortThePhasesAre) {
   }
 }
 
-/// Steps of a program that breaks off after each `phase` of them, until the trial is over or 10,000 have passed; how many had each
-/// arm.
-std::array<unsigned, 3> steps_with_arms(AbTrial& trial, int phase, int breaks) {
+/// Steps of 10,000 ns, or `with_an_arm`, of a program that breaks off after each `phase` of them. They end with the trial, or when
+/// 10,000 have passed. How many had each arm.
+std::array<unsigned, 3> steps_with_arms(AbTrial& trial, int phase, int breaks, std::uint64_t with_an_arm) {
   std::array<unsigned, 3> with{};
   for (int step = 1; step <= 10'000 && trial.state() == AbTrial::State::trying; ++step) {
     Steps one(trial);
     const unsigned arm = one.begin();
     ++with[arm];
     if (step % phase != 0) {
-      one.end(arm == 0 ? 10'000 : 11'000);  // the last step before a break has no end
+      one.end(arm == 0 ? 10'000 : with_an_arm);  // the last step before a break has no end
       continue;
     }
     for (int i = 0; i < breaks; ++i) { break_off(trial); }
@@ -63,7 +63,7 @@ std::array<unsigned, 3> steps_with_arms(AbTrial& trial, int phase, int breaks) {
 TEST(AbTrial, IsGivenUpWhereNoBlockFitsBetweenTwoBreaks) {
   for (const int phase : {1, 3, 5}) {
     AbTrial trial = started(3);
-    const std::array<unsigned, 3> with = steps_with_arms(trial, phase, 1);
+    const std::array<unsigned, 3> with = steps_with_arms(trial, phase, 1, 11'000);
     EXPECT_EQ(trial.state(), AbTrial::State::settled) << phase;
     EXPECT_EQ(trial.decisions(), 0U) << phase;
     EXPECT_EQ(with[0] + with[1] + with[2], 4U * 8U * static_cast<unsigned>(phase));
@@ -76,9 +76,10 @@ TEST(AbTrial, EndsWhereOneBlockFitsBetweenTwoBreaks) {
   for (const int phase : {6, 7, 10}) {
     for (const int breaks : {1, 2, 3}) {
       AbTrial trial = started(3);
-      steps_with_arms(trial, phase, breaks);
+      steps_with_arms(trial, phase, breaks, 9'000);
       EXPECT_EQ(trial.state(), AbTrial::State::settled) << phase << ", " << breaks;
       EXPECT_EQ(trial.decisions(), 1U) << phase << ", " << breaks;
+      EXPECT_EQ(trial.arm(), 1U) << phase << ", " << breaks;
     }
   }
 }
