@@ -41,6 +41,13 @@ struct Process {
       ranks.on_step_begun(standing);
     }
   }
+  /// The repetition is lost and found again; the first step of it does not count.
+  void break_off() {
+    ranks.on_lost();
+    pass();
+    ranks.on_pattern(kPattern, standing);
+    step();
+  }
 };
 
 TEST(RanksInStep, DecidesWhenAllAreReadyAndCountsWhatAllHave) {
@@ -132,10 +139,7 @@ TEST(RanksInStep, ChoosesAloneHoweverOftenTheRepetitionBreaksOff) {
     for (int stretch = 0; stretch < 3; ++stretch) {
       process.step(20);
       EXPECT_EQ(process.ranks.mode(), Mode::asks) << stretch;
-      process.ranks.on_lost();
-      process.pass();
-      process.ranks.on_pattern(kPattern, process.standing);
-      process.step();
+      process.break_off();
     }
     process.step(3);
     EXPECT_EQ(process.ranks.mode(), Mode::asks);
@@ -146,20 +150,14 @@ TEST(RanksInStep, ChoosesAloneHoweverOftenTheRepetitionBreaksOff) {
 
 TEST(RanksInStep, WaitsAnewOnceTheRanksHaveComeTogether) {
   Process process;
-  const auto break_off = [&] {
-    process.ranks.on_lost();
-    process.pass();
-    process.ranks.on_pattern(kPattern, process.standing);
-    process.step();
-  };
   process.ready = false;
   process.step(40);
-  break_off();
+  process.break_off();
   process.ready = true;
   process.step();
   ASSERT_EQ(process.ranks.mode(), Mode::decides);
   process.ready = false;
-  break_off();
+  process.break_off();
   process.step(63);
   EXPECT_EQ(process.ranks.mode(), Mode::asks);
   process.step();
