@@ -43,7 +43,7 @@ class AbTrial {
   static constexpr unsigned kMostUnmeasured = 4;
   /// Times in a row that a block is broken off before its end, after which its trial counts as one without times.
   static constexpr unsigned kMostBroken = 8;
-  static constexpr unsigned kPhases = 8;  ///< remembered; the one that was entered longest ago is forgotten for a fifth
+  static constexpr unsigned kPhases = 8;  ///< remembered; the one that was entered longest ago is forgotten for one more
   /// Phases forgotten, after which a new one is compared only once it has lasted for kRecheck steps. Where more phases than are
   /// remembered take turns, each would be compared anew whenever it is back.
   static constexpr unsigned kMostForgotten = 16;

@@ -34,7 +34,7 @@ void RanksInStep::on_pattern(std::uint64_t pattern, const RankStanding& now) {
 }
 
 void RanksInStep::on_lost() {
-  if (pattern_ != 0 && mode_ != Mode::alone) { note_wait(mode_ == Mode::asks ? waited_ : 0); }
+  if (pattern_ != 0 && mode_ != Mode::alone) { note_wait(mode_ == Mode::asks ? waited_ : 0, Reason::none); }
   pattern_ = 0;
   counts_ = kept_ = false;
 }
@@ -47,17 +47,15 @@ void RanksInStep::go_alone(Reason reason) {
 // When the repetition comes again, too: whoever asks anew each time would hold up the program's phases.
 void RanksInStep::go_apart(Reason reason) {
   go_alone(reason);
-  note_wait(waited_);
-  if (Apart* const known = find_apart()) { known->why = reason; }
+  note_wait(waited_, reason);
 }
 
 // Of this repetition, over all the times that it breaks off.
-void RanksInStep::note_wait(unsigned steps) {
-  Apart* const known = find_apart();
-  if (known != nullptr) {
-    known->waited = steps;
+void RanksInStep::note_wait(unsigned steps, Reason why) {
+  if (Apart* const known = find_apart()) {
+    *known = {pattern_, steps, why};
   } else if (steps > 0) {
-    apart_[next_apart_++ % apart_.size()] = {pattern_, steps};
+    apart_[next_apart_++ % apart_.size()] = {pattern_, steps, why};
   }
 }
 

@@ -82,7 +82,7 @@ class RanksInStep {
     unsigned waited = 0;        ///< steps
     Reason why = Reason::none;  ///< none: not yet
   };
-  void note_wait(unsigned steps);
+  void note_wait(unsigned steps, Reason why);
   Apart* find_apart();
   std::array<Apart, 8> apart_{};  ///< the last few
   std::size_t next_apart_ = 0;
