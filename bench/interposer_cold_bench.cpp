@@ -52,6 +52,9 @@ class Caches {
   std::vector<char> lines_;
 };
 
+/// Blocks of a kernel that leaves a collective no room, and of one that does.
+constexpr unsigned kLarge = 4096, kSmall = 16;
+
 struct Program {
   void* handle = dlopen(ELBOWROOM_FAKE_CUDA, RTLD_NOW);
   LaunchKernel hook = find<LaunchKernel>("cuLaunchKernel");
@@ -84,24 +87,28 @@ struct Program {
   void warm_up() const {
     for (int i = 0; i < 4'000; ++i) {
       collective();
-      for (int k = 0; k < 4; ++k) {
-        for (cu::Stream stream : {compute, cu::Stream{nullptr}}) {
-          hook(kernels[static_cast<std::size_t>(i * 4 + k) % kernels.size()], 4096, 1, 1, 256, 1, 1, 0, stream, nullptr, nullptr);
-        }
-      }
+      launch_four(i);
       synchronise();
-      for (int k = 0; k < 4; ++k) {
-        for (cu::Stream stream : {compute, cu::Stream{nullptr}}) {
-          hook(kernels[static_cast<std::size_t>(i * 4 + k) % kernels.size()], 4096, 1, 1, 256, 1, 1, 0, stream, nullptr, nullptr);
+      launch_four(i);
+    }
+  }
+
+ private:
+  void launch_four(int step) const {
+    for (int k = 0; k < 4; ++k) {
+      for (cu::Stream stream : {compute, cu::Stream{nullptr}}) {
+        for (const unsigned blocks : {kLarge, kSmall}) {
+          hook(kernels[static_cast<std::size_t>(step * 4 + k) % kernels.size()], blocks, 1, 1, 256, 1, 1, 0, stream, nullptr,
+               nullptr);
         }
       }
     }
   }
 };
 
-double launch_ns(LaunchKernel entry, cu::Function kernel, cu::Stream stream) {
+double launch_ns(LaunchKernel entry, cu::Function kernel, unsigned blocks, cu::Stream stream) {
   const auto begin = Clock::now();
-  entry(kernel, 4096, 1, 1, 256, 1, 1, 0, stream, nullptr, nullptr);
+  entry(kernel, blocks, 1, 1, 256, 1, 1, 0, stream, nullptr, nullptr);
   return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
 }
 
@@ -135,7 +142,7 @@ void tell(const char* name, const std::vector<double>& hook, const std::vector<d
   std::printf("  mean of all but 0.5 %% %+7.0f ns\n", mean(hook) - mean(direct));
 }
 
-void measure(const Program& program, Caches& caches, const char* name, cu::Stream stream, bool inside, int turns) {
+void measure(const Program& program, Caches& caches, const char* name, unsigned blocks, cu::Stream stream, bool inside, int turns) {
   std::vector<double> hook, direct;
   program.synchronise();
   if (inside) {  // of unknown duration, and without an end
@@ -146,7 +153,7 @@ void measure(const Program& program, Caches& caches, const char* name, cu::Strea
     cu::Function const kernel = program.kernels[static_cast<std::size_t>(turn) % program.kernels.size()];
     for (const bool hooked : {turn % 2 == 0, turn % 2 != 0}) {
       caches.fill();
-      (hooked ? hook : direct).push_back(launch_ns(hooked ? program.hook : program.direct, kernel, stream));
+      (hooked ? hook : direct).push_back(launch_ns(hooked ? program.hook : program.direct, kernel, blocks, stream));
     }
   }
   tell(name, hook, direct);
@@ -168,8 +175,9 @@ int main(int argc, char** argv) {
   const Program program;
   program.warm_up();
   Caches caches(kib * 1024);
-  measure(program, caches, "outside windows", program.compute, false, turns);
-  measure(program, caches, "outside, default stream", nullptr, false, turns);
-  measure(program, caches, "inside windows", program.compute, true, turns);
+  measure(program, caches, "outside windows", kLarge, program.compute, false, turns);
+  measure(program, caches, "outside, default stream", kLarge, nullptr, false, turns);
+  measure(program, caches, "inside windows", kLarge, program.compute, true, turns);
+  measure(program, caches, "inside, small kernels", kSmall, program.compute, true, turns);
   return 0;
 }

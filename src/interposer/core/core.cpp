@@ -85,9 +85,7 @@ void CoreState::forget_functions() {
 }
 
 void CoreState::refuse(KernelRecord& kernel, Decision& decision, Refusal refusal) {
-  const auto index = static_cast<std::size_t>(refusal);
-  ++kernel.refused[index];
-  ++known.totals.refused[index];
+  known.count_refusal(kernel, refusal);
   if (decision.refusal == Refusal::none) { decision.refusal = refusal; }
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "interposer/core/core_state.hpp"
 #include "interposer/core/shaping.hpp"
@@ -37,8 +38,7 @@ struct Launch {
   std::uint32_t cap;  ///< blocks per SM; 0: none
   TicketFields ticket;
   Interval expected{};
-  bool passes = false;     ///< those like it may take the short way
-  bool in_window = false;  ///< there, too, where they are beside a collective
+  std::optional<PassTerms> passes{};  ///< those like it may take the short way
 };
 
 // Another stream may join the capture by an event that the launch records, and what it captures before the others is not known.
@@ -241,13 +241,21 @@ bool stays_outside(const Launch& launch, const Beside& now) {
   return !launch.state.known.order.beside(launch.stream, launch.order, from_now_on).any();
 }
 
-/// No collective that was launched so far will be waited for, by it or by what its stream does later. Who was just refused a gate
-/// is not looked at again: the next launch tells.
-bool waits_for_no_more(const Launch& launch) {
-  const Knowledge& known = launch.state.known;
-  if (launch.decision.refusal != Refusal::none) { return false; }
-  const Span from_now_on{launch.facts.host_time_ns};
-  return !known.active.gate || !known.order.ungated(launch.stream, launch.order, from_now_on).any();
+/// The most blocks with which neither the launch nor what its stream does later will wait for a collective that was launched so
+/// far; 0: it may be asked for. Who was just refused a gate for another reason is not looked at again: the next launch tells.
+std::uint16_t most_ungated_blocks(const Launch& launch) {
+  Knowledge& known = launch.state.known;
+  std::uint16_t most = PassedKind::kManyBlocks;
+  if (!known.active.gate) { return most; }
+  if (launch.decision.refusal != Refusal::none && launch.decision.refusal != Refusal::small_compute) { return 0; }
+  Beside beside = known.order.ungated(launch.stream, launch.order, Span{launch.facts.host_time_ns});
+  for (int i = 0; i < kMostQuestions; ++i) {
+    const Collective* collective = known.order.collectives().find(beside.next());
+    if (collective == nullptr) { return most; }
+    if (refusal_of(launch, *collective) != Refusal::small_compute) { return 0; }
+    most = static_cast<std::uint16_t>(std::min<std::uint32_t>(most, sms_of(launch) - collective->blocks));
+  }
+  return beside.any() ? 0 : most;
 }
 
 /// Its time is not to be learned, now or later.
@@ -255,8 +263,11 @@ bool is_settled(const Launch& launch) { return !launch.state.rules.timing || lau
 
 void decide_passing(Launch& launch, const Beside& now) {
   if (!is_settled(launch) || launch.captured || launch.state.known.order.captures_active() != 0) { return; }
-  launch.in_window = !stays_outside(launch, now);
-  launch.passes = !launch.in_window || (launch.state.may_pass_anywhere(launch.kernel) && waits_for_no_more(launch));
+  if (stays_outside(launch, now)) {
+    launch.passes = PassTerms{};
+  } else if (launch.state.may_pass_anywhere(launch.kernel)) {
+    if (const std::uint16_t most = most_ungated_blocks(launch); most != 0) { launch.passes = PassTerms{true, most}; }
+  }
 }
 
 /// Beside a collective.
@@ -350,7 +361,7 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
     decide_compute(launch);
   }
   if (acts(launch)) { known.trial.on_acted(); }
-  if (launch.passes) { let_pass(facts, kernel_index, kind, launch.in_window); }
+  if (launch.passes) { let_pass(facts, kernel_index, kind, *launch.passes); }
   if (tracked && may_time(launch)) { decision.time_it = kind->timing_pending = true; }
   ++kind->launches;
   known.order.close_launch(*stream, order, launch.ticket.join);
@@ -359,14 +370,6 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
     launch.ticket.kind = known.kinds.position(kind);
     decision.ticket = pack(launch.ticket);
   }
-  return decision;
-}
-
-Decision CoreState::decide_wait(const LaunchFacts& facts, Hold& hold) {
-  if (Stream* waiting = disturb(facts.stream, hold)) { wait_for_host(*waiting); }
-  Decision decision;
-  decision.dynamic_shared = facts.dynamic_shared;
-  decision.waits_for_host = true;
   return decision;
 }
 
@@ -386,7 +389,7 @@ Decision Core::on_launch(const LaunchFacts& facts) {
   }
   if (known.kernels[kernel].waits_for_host) { return state.decide_wait(facts, hold); }
   if (state.dormant()) {
-    state.let_pass(facts, kernel, nullptr, false);
+    state.let_pass(facts, kernel, nullptr, {});
     Decision decision;
     decision.dynamic_shared = facts.dynamic_shared;
     return decision;

@@ -24,18 +24,27 @@ void CoreState::pass_at_rest(const LaunchFacts& facts, std::uint16_t kernel_inde
   ++kind->launches;
 }
 
+Decision CoreState::decide_wait(const LaunchFacts& facts, Hold& hold) {
+  if (Stream* waiting = disturb(facts.stream, hold)) { wait_for_host(*waiting); }
+  Decision decision;
+  decision.dynamic_shared = facts.dynamic_shared;
+  decision.waits_for_host = true;
+  return decision;
+}
+
 // What NCCL launches for a call of the program is of a kind of its own.
-void CoreState::let_pass(const LaunchFacts& facts, std::uint16_t kernel_index, const LaunchKind* kind, bool in_window) {
+void CoreState::let_pass(const LaunchFacts& facts, std::uint16_t kernel_index, const LaunchKind* kind, const PassTerms& terms) {
   const bool of_call = facts.note.bytes != 0 || facts.note.communicator != 0;
   if (facts.thread == nullptr || platform.host_time == nullptr || kernel_index == 0 || of_call) { return; }
   passing.begin(platform.host_time);
   const std::uint64_t round = passing.round();
   const LaunchShape shape{facts.function, facts.grid, facts.block, facts.dynamic_shared, facts.cluster};
   const bool anywhere = may_pass_anywhere(known.kernels[kernel_index]);
-  const PassedKind passed{kind == nullptr ? 0 : known.kinds.position(kind), kind != nullptr, anywhere, kernel_index};
+  const PassedKind passed{kind == nullptr ? 0 : known.kinds.position(kind), kind != nullptr, anywhere, kernel_index,
+                          PassedKind::blocks_of(facts.grid)};
   passing.shapes().remember(shape.print(PassingShapes::era(round)), passed.pack(), kind == nullptr ? 0 : kind->samples.expected(),
                             [&](const PassedKind& what, std::uint64_t launches) { count_passed(what, launches); });
-  facts.thread->tell(round, facts.stream, in_window);
+  facts.thread->tell(round, facts.stream, terms);
 }
 
 void CoreState::count_passed(const PassedKind& what, std::uint64_t launches) {
@@ -97,13 +106,17 @@ class CoreState::Followed {
     if (stream_ == nullptr || state_.known.order.active_capture(*stream_) != 0) { return; }
     order_ = &state_.known.order.open_passed(*stream_);
     unordered_ = state_.known.order.beside(*stream_, *order_, {}).any_unordered();
+    ungated_ = unordered_ && state_.known.active.gate && state_.known.order.ungated(*stream_, *order_, {}).any();
   }
   void meet_collectives(const PassedKind& what, const Interval& expected) {
     Knowledge& all = state_.known;
     const bool known_end = all.kinds.at(what.kind).samples.known();
     const Span span = known_end ? Span{expected.start, expected.end} : Span{expected.start};
     Beside beside = all.order.beside(*stream_, *order_, span);
-    all.count_beside(all.kernels[what.kernel], beside);
+    KernelRecord& kernel = all.kernels[what.kernel];
+    all.count_beside(kernel, beside);
+    // Nothing else could let it pass there.
+    if (ungated_ && all.order.ungated(*stream_, *order_, span).any()) { all.count_refusal(kernel, Refusal::small_compute); }
   }
   void leave() {
     if (order_ != nullptr) { state_.known.order.close_passed(*stream_, *order_); }
@@ -115,6 +128,7 @@ class CoreState::Followed {
   Stream* stream_ = nullptr;
   Order* order_ = nullptr;
   bool unordered_ = false;
+  bool ungated_ = false;  ///< the stream does not wait for each of these
 };
 
 void CoreState::read_passed() {

@@ -158,6 +158,10 @@ struct Knowledge {
   [[nodiscard]] LaunchKind* other_kinds() { return kinds.find(kOtherKinds); }
   /// A launch beside these collectives is counted, and they have company. Whether it is in a window.
   bool count_beside(KernelRecord& kernel, Beside& beside);
+  void count_refusal(KernelRecord& kernel, Refusal refusal) {
+    ++kernel.refused[static_cast<std::size_t>(refusal)];
+    ++totals.refused[static_cast<std::size_t>(refusal)];
+  }
   /// Null where it has none, or none any more.
   [[nodiscard]] Collective* collective_of(const TicketFields& ticket) {
     return is_of_era(ticket) ? order.collectives().find(ticket.serial) : nullptr;
@@ -292,8 +296,8 @@ struct CoreState {
     return kernel.cap == 0 && rules.footprint_count == 0 && !kernel.passed_through;
   }
   /// The next launch of the shape on the stream may take the short way, from the thread that launches now; `kind` is null where
-  /// none is known. `in_window`: it may be beside a collective then.
-  void let_pass(const LaunchFacts& facts, std::uint16_t kernel, const LaunchKind* kind, bool in_window);
+  /// none is known.
+  void let_pass(const LaunchFacts& facts, std::uint16_t kernel, const LaunchKind* kind, const PassTerms& terms);
   /// What threads have launched by the short way takes its place in the program's order.
   void catch_up() {
     if (passing.any_unread()) { read_passed(); }

@@ -11,9 +11,9 @@
 #include "interposer/core/table.hpp"
 
 /// The short way of a launch about which nothing is to be decided. It is outside windows, or its stream waits for all that it could
-/// be made to wait for. Later decisions depend on when it is expected to end. So its thread writes down that it was made and goes
-/// on to the driver. Whoever takes the core's lock next reads what all threads have written, before anything else: nothing is
-/// decided without it.
+/// be made to wait for, or it is too small to be made to wait for more. Later decisions depend on when it is expected to end. So
+/// its thread writes down that it was made and goes on to the driver. Whoever takes the core's lock next reads what all threads
+/// have written, before anything else: nothing is decided without it.
 namespace elbowroom::interposer {
 
 /// A launch, as far as its kind and its footprint depend on it.
@@ -37,14 +37,28 @@ struct PassedKind {
   bool has_kind = false;  ///< none is known where no collective was launched yet
   bool anywhere = false;  ///< also inside windows: no control but the gate could ever act on it
   std::uint16_t kernel = 0;
+  std::uint16_t blocks = 0;  ///< of the grid, at least 1; kManyBlocks: so many or more
 
-  static constexpr std::uint64_t kAnywhere = 4;  ///< the bit of `anywhere`
+  static constexpr std::uint16_t kManyBlocks = 0xffff;
+  static constexpr std::uint8_t kAnywhere = 4;  ///< the bit of `anywhere`
+  static constexpr std::uint16_t blocks_of(const Extent& grid) {
+    return static_cast<std::uint16_t>(std::clamp<std::uint64_t>(grid.count(), 1, kManyBlocks));
+  }
+  static constexpr std::uint16_t blocks_of(std::uint64_t word) { return static_cast<std::uint16_t>(word >> 48U); }
   [[nodiscard]] constexpr std::uint64_t pack() const {
-    return std::uint64_t{kernel} << 32U | std::uint64_t{kind} << 3U | (anywhere ? kAnywhere : 0U) | (has_kind ? 2U : 0U) | 1U;
+    return std::uint64_t{blocks} << 48U | std::uint64_t{kernel} << 32U | std::uint64_t{kind} << 3U | (anywhere ? kAnywhere : 0U) |
+           (has_kind ? 2U : 0U) | 1U;
   }
   static constexpr PassedKind unpack(std::uint64_t word) {
-    return {word >> 3U & 0x1fff'ffffU, (word & 2U) != 0, (word & kAnywhere) != 0, static_cast<std::uint16_t>(word >> 32U)};
+    return {word >> 3U & 0x1fff'ffffU, (word & 2U) != 0, (word & kAnywhere) != 0, static_cast<std::uint16_t>(word >> 32U),
+            blocks_of(word)};
   }
+};
+
+/// What needs nobody's attention on a stream.
+struct PassTerms {
+  bool anywhere = false;                                ///< only what may pass anywhere
+  std::uint16_t most_blocks = PassedKind::kManyBlocks;  ///< of a grid; kManyBlocks: any
 };
 
 /// A launch that was written down.
@@ -144,8 +158,7 @@ class alignas(kCacheLine) PassingThread {
   [[gnu::always_inline]] bool take(const PassGate& gate, const LaunchShape& shape, StreamId stream, std::uint64_t ticks) {
     const std::uint64_t print = shape.print(PassingShapes::era(round_));
     const std::uint64_t word = gate.shapes.load(std::memory_order_relaxed)->find(print);
-    if (word == 0 || (word & needed_) != needed_ || busy_ != 0 ||
-        (stream != streams_[0] && stream != streams_[1] && stream != streams_[2])) {
+    if (word == 0 || (word & needed_) != needed_ || PassedKind::blocks_of(word) > most_blocks_on(stream) || busy_ != 0) {
       return false;
     }
     busy_ = 1;
@@ -160,17 +173,24 @@ class alignas(kCacheLine) PassingThread {
     busy_ = 0;
     return room;
   }
-  /// With the core's lock held: nothing needs what the thread launches on the stream, for as long as the round lasts. `in_window`:
-  /// only what may pass anywhere.
-  void tell(std::uint64_t round, StreamId stream, bool in_window) {
+  /// With the core's lock held: for as long as the round lasts, nothing needs what the thread launches on the stream on these
+  /// terms.
+  void tell(std::uint64_t round, StreamId stream, const PassTerms& terms) {
     if (launches_ == nullptr) { return; }
     if (round_ != round) {
       forget_told();
       streams_.fill(0);
       needed_ = 0;
     }
-    if (in_window) { needed_ = PassedKind::kAnywhere; }
-    if (std::find(streams_.begin(), streams_.end(), stream) == streams_.end()) { streams_[next_++ % streams_.size()] = stream; }
+    if (terms.anywhere) { needed_ = PassedKind::kAnywhere; }
+    const auto known = static_cast<std::size_t>(std::find(streams_.begin(), streams_.end(), stream) - streams_.begin());
+    const std::size_t at = known < streams_.size() ? known : next_++ % streams_.size();
+    // A handler that interrupts this knows the stream by neither the old terms of the place nor half of the new ones.
+    streams_[at] = 0;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    most_blocks_[at] = terms.most_blocks;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    streams_[at] = stream;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     round_ = round;
   }
@@ -181,22 +201,30 @@ class alignas(kCacheLine) PassingThread {
     round_ = kNone;
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
+  /// 0: the thread was told nothing of the stream.
+  [[nodiscard]] std::uint16_t most_blocks_on(StreamId stream) const {
+    if (stream == streams_[0]) { return most_blocks_[0]; }
+    if (stream == streams_[1]) { return most_blocks_[1]; }
+    return stream == streams_[2] ? most_blocks_[2] : std::uint16_t{0};
+  }
   bool find_room() {
-    room_ = PassedLaunches::kMost - (end_ - launches_->begin.load(std::memory_order_acquire));
+    room_ = static_cast<std::uint8_t>(PassedLaunches::kMost - (end_ - launches_->begin.load(std::memory_order_acquire)));
     return room_ != 0;
   }
 
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
   std::uint64_t round_ = kNone;
-  std::uint64_t needed_ = 0;  ///< bits of the word of a shape
   std::array<StreamId, 3> streams_{};
   PassedLaunches* launches_ = nullptr;
-  std::uint32_t end_ = 0;   ///< as in `launches_`
-  std::uint32_t room_ = 0;  ///< for so many more at least
+  std::uint32_t end_ = 0;  ///< as in `launches_`
   volatile std::sig_atomic_t busy_ = 0;
+  std::array<std::uint16_t, 3> most_blocks_{};  ///< on each of the streams
+  std::uint8_t room_ = 0;                       ///< for so many more at least
+  std::uint8_t needed_ = 0;                     ///< bits of the word of a shape
   std::uint8_t next_ = 0;
 };
+static_assert(sizeof(PassingThread) == kCacheLine);
 
 /// All threads that may take the short way, and what they may take it with.
 class Passing {

@@ -44,6 +44,51 @@ TEST_F(PassingProgram, EndsWithACollectiveAndBeginsOnceItsGateIsSet) {
   EXPECT_NE(process.report().find(R"("in_window":4,)"), std::string::npos) << process.report();
 }
 
+// 108 of 132 SMs are left beside the all-reduce. Whoever needs more waits for it, and what that stream does later does so too.
+TEST_F(PassingProgram, IsForWhatIsTooSmallForAGate) {
+  process.launch(kElementwise, kComputeStream, 108);
+  process.launch(kElementwise, kComputeStream, 109);
+  process.collective();
+  EXPECT_FALSE(process.launch(kElementwise, kComputeStream, 108));
+  EXPECT_EQ(process.decision.refusal, Refusal::small_compute);
+  for (int i = 0; i < 3; ++i) { EXPECT_TRUE(process.launch(kElementwise, kComputeStream, 108)); }
+  EXPECT_NE(process.report().find(R"("gate: the kernel leaves SMs free":4)"), std::string::npos) << process.report();
+  EXPECT_FALSE(process.launch(kElementwise, kComputeStream, 109)) << "its shape is known to pass";
+  EXPECT_NE(process.decision.wait_on, kNoEvent);
+  EXPECT_TRUE(process.launch(kElementwise, kComputeStream, 109)) << "waits already";
+}
+
+// Four collectives are asked about for a launch, the youngest ones. Once one of these is over, the oldest is asked about.
+TEST_F(PassingProgram, IsNotForWhatMayBeAskedAboutMore) {
+  constexpr StreamId kFirst = 0x6000;
+  for (StreamId stream = kFirst; stream < kFirst + 5; ++stream) {
+    process.core->on_stream_create(stream, {kContext, 0, false});
+    process.launch(kAllGather, stream, stream == kFirst ? 40 : 10);
+  }
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(process.launch(kElementwise, kComputeStream, 100));
+    EXPECT_EQ(process.decision.refusal, Refusal::small_compute);
+  }
+  process.synchronize(kFirst + 1);
+  EXPECT_FALSE(process.launch(kElementwise, kComputeStream, 100));
+  EXPECT_NE(process.decision.wait_on, kNoEvent);
+}
+
+// Of two collectives the larger one counts. Each stream has terms of its own.
+TEST_F(PassingProgram, IsForWhatIsTooSmallForEachGate) {
+  for (const std::uint32_t grid : {100U, 108U}) { process.launch(kElementwise, kComputeStream, grid); }
+  process.collective();
+  process.launch(kAllGather, kBlockingStream, 32);
+  EXPECT_FALSE(process.launch(kElementwise, kComputeStream, 100));
+  EXPECT_TRUE(process.launch(kElementwise, kComputeStream, 100));
+  EXPECT_FALSE(process.launch(kElementwise, kComputeStream, 108)) << "too large beside the all-gather";
+  EXPECT_NE(process.decision.wait_on, kNoEvent);
+  EXPECT_FALSE(process.launch(kElementwise, kOtherComputeStream, 100));
+  EXPECT_EQ(process.decision.refusal, Refusal::small_compute);
+  EXPECT_FALSE(process.launch(kElementwise, kOtherComputeStream, 108));
+  EXPECT_NE(process.decision.wait_on, kNoEvent);
+}
+
 // The gate is not set as long as its event may not be there.
 TEST_F(PassingProgram, IsNotForWhatMayBeGatedLater) {
   const Ticket collective = process.core->on_launch(process.facts(kAllReduce, kCommStream, 24)).ticket;

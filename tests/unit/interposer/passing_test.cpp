@@ -22,11 +22,11 @@ TEST(Passing, ReadsInTheOrderOfTime) {
   passing->forget_shapes();
   std::array<PassingThread, 3> threads;
   const LaunchShape shape{kGemm, {4, 1, 1}, {32, 1, 1}, 0, 1};
-  passing->shapes().remember(shape.print(PassingShapes::era(passing->round())), PassedKind{1, true, false, 2}.pack(), 7,
+  passing->shapes().remember(shape.print(PassingShapes::era(passing->round())), PassedKind{1, true, false, 2, 4}.pack(), 7,
                              [](const PassedKind& /*what*/, std::uint64_t /*launches*/) {});
   for (unsigned i = 0; i < threads.size(); ++i) {
     threads[i].use(passing->of(i));
-    threads[i].tell(passing->round(), kComputeStream, false);
+    threads[i].tell(passing->round(), kComputeStream, {});
   }
   for (const std::uint64_t ticks : {50U, 110U, 120U, 130U, 150U, 190U, 300U}) {
     ASSERT_TRUE(threads[ticks / 10 % 3].take(gate, shape, kComputeStream, ticks));
@@ -47,10 +47,10 @@ const LaunchShape kHandled{kGemm, {4, 1, 1}, {32, 1, 1}, 0, 1};
 TEST(Passing, IsInterruptedByAHandlerThatLaunches) {
   const auto passing = std::make_unique<interposer::Passing>(&handler_gate);
   passing->forget_shapes();
-  passing->shapes().remember(kHandled.print(PassingShapes::era(passing->round())), PassedKind{1, true, false, 2}.pack(), 7,
+  passing->shapes().remember(kHandled.print(PassingShapes::era(passing->round())), PassedKind{1, true, false, 2, 4}.pack(), 7,
                              [](const PassedKind& /*what*/, std::uint64_t /*launches*/) {});
   handler_thread.use(passing->of(0));
-  handler_thread.tell(passing->round(), kComputeStream, false);
+  handler_thread.tell(passing->round(), kComputeStream, {});
   handled_launches = 0;
   struct sigaction action = {};
   action.sa_handler = [](int) {
