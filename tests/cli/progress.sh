@@ -15,7 +15,7 @@ if grep -q $'\r' "$err"; then fail 'rewrites lines where there is no terminal'; 
 
 # On a terminal of 40 columns that becomes one of 24.
 cat >terminal.py <<'PY'
-import fcntl, os, pty, re, struct, sys, termios, time
+import fcntl, os, pty, re, select, signal, struct, sys, termios, time
 def width(fd, columns): fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 25, columns, 0, 0))
 narrow_after, command = float(sys.argv[1]), sys.argv[2:]
 pid, fd = pty.fork()
@@ -27,10 +27,12 @@ if pid == 0:
 width(fd, 40)
 ERASE = b"\r\x1b[K"
 begin, data, held, columns, lines = time.monotonic(), b"", b"", 40, []
-while True:
+def take():
+    """False where nothing will come any more."""
+    global data, held
     try: got = os.read(fd, 65536)
-    except OSError: break
-    if not got: break
+    except OSError: return False
+    if not got: return False
     now = time.monotonic() - begin
     # A read may end within the bytes that erase the line.
     whole = held + got
@@ -39,7 +41,18 @@ while True:
     for text in whole.split(ERASE):
         if text: lines.append((now, columns, text.decode("utf-8", "replace")))
     data += got
-    if now > narrow_after and columns == 40: columns = 24; width(fd, 24)
+    return True
+def make_narrow():
+    """While the program stands still, and all that it wrote before is taken."""
+    global columns
+    os.kill(pid, signal.SIGSTOP)
+    os.waitpid(pid, os.WUNTRACED)
+    while select.select([fd], [], [], 0.1)[0] and take(): pass
+    columns = 24
+    width(fd, 24)
+    os.kill(pid, signal.SIGCONT)
+while take():
+    if time.monotonic() - begin > narrow_after and columns == 40: make_narrow()
 _, status = os.waitpid(pid, 0)
 total = time.monotonic() - begin
 assert status == 0, (status, data)
