@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -14,13 +15,19 @@ from pathlib import Path
 from typing import Any
 
 TIMED_OUT = 124
+REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)
 class Done:
     code: int  # TIMED_OUT: it was killed with all its processes
     output: str
-    errors: str
+    errors: str  # paths of the repository and of installed packages begin at these
+
+
+def without_machine(text: str) -> str:
+    """What is kept of a run does not say where the repository and the packages lie on the machine."""
+    return re.sub(r"[^\s\"']*/site-packages/", "", text).replace(f"{REPOSITORY}/", "")
 
 
 def _children() -> dict[int, list[int]]:
@@ -48,11 +55,11 @@ def run(command: Sequence[str], environment: Mapping[str, str], timeout: float) 
     )
     try:
         output, errors = process.communicate(timeout=timeout)
-        return Done(process.returncode, output, errors)
+        return Done(process.returncode, output, without_machine(errors))
     except subprocess.TimeoutExpired:
         kill_with_children(process.pid)
         output, errors = process.communicate()
-        return Done(TIMED_OUT, output, errors)
+        return Done(TIMED_OUT, output, without_machine(errors))
 
 
 def own_device(rank: int, torch: Any) -> int:
