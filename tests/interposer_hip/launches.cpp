@@ -169,6 +169,34 @@ void not_carried() {
   EXPECT(fake_hip_call_count() == 1 && fake_hip_call(0)->stream == two.comm);
 }
 
+bool is_carried(const TwoStreams& two) {
+  fake_hip_reset();
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+  return calls_named("hipStreamWaitEvent") != 0;
+}
+
+// The collective has 24 blocks. A kernel that its peers need before they come may be on a part of the device.
+void leaves_masked_a_unit() {
+  const TwoStreams two;
+  EXPECT(is_carried(two));
+  const std::uint32_t more[2] = {0xff'ffffU, 1}, as_many[1] = {0xff'ffffU};
+  hip::Stream masked = nullptr;
+  EXPECT(hipExtStreamCreateWithCUMask(&masked, 2, more) == 0 && is_carried(two));
+  EXPECT(hipExtStreamCreateWithCUMask(&masked, 1, as_many) == 0 && !is_carried(two));
+  EXPECT(hipStreamDestroy(masked) == 0 && is_carried(two));
+}
+
+// More streams than are told apart.
+void many_masked() {
+  const TwoStreams two;
+  EXPECT(is_carried(two));
+  const std::uint32_t all[4] = {~0U, ~0U, ~0U, ~0U};
+  hip::Stream masked = nullptr;
+  for (int i = 0; i < 768; ++i) { EXPECT(hipExtStreamCreateWithCUMask(&masked, 4, all) == 0); }
+  EXPECT(is_carried(two));
+  EXPECT(hipExtStreamCreateWithCUMask(&masked, 4, all) == 0 && !is_carried(two));
+}
+
 // ELBOWROOM_FAKE_HIP_PRIORITY=none.
 void no_priorities() {
   const TwoStreams two;
@@ -309,6 +337,8 @@ constexpr Case kCases[] = {
     {"carried_forms", carried_forms},
     {"carried_default_streams", carried_default_streams},
     {"not_carried", not_carried},
+    {"leaves_masked_a_unit", leaves_masked_a_unit},
+    {"many_masked", many_masked},
     {"no_priorities", no_priorities},
     {"fork_fails", fork_fails},
     {"relaunched", relaunched},

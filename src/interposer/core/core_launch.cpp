@@ -66,17 +66,12 @@ bool may_have_company(const Launch& launch) {
   return launch.captured || launch.kind.has_company || launch.kind.launches < kFirstCompanions;
 }
 
-// That its blocks can run on.
-std::uint32_t sms_of(const Launch& launch) {
-  const auto device = static_cast<std::size_t>(launch.stream.info.device);
-  return launch.stream.info.sms != 0 ? launch.stream.info.sms : launch.state.known.devices[device].sms;
-}
-
 // That the kernel which is left an SM may run on: a part of the device may be smaller than the collective's.
 std::uint32_t least_sms(const Launch& launch) {
   const Platform& platform = launch.state.platform;
   const std::uint32_t least = platform.least_sms == nullptr ? 0 : platform.least_sms(platform.self, launch.stream.info.device);
-  return least == 0 ? sms_of(launch) : std::min(least, sms_of(launch));
+  const std::uint32_t own = launch.state.known.sms_of(launch.stream);
+  return least == 0 ? own : std::min(least, own);
 }
 
 // Blocks with priority are given SMs before those of a kernel whose result other ranks may need before they come. One SM is enough
@@ -108,7 +103,7 @@ void place_collective(Launch& launch) {
   const bool first = launch.decision.priority || launch.facts.sets_priority || launch.stream.info.first;
   facts.first_blocks = first ? facts.blocks : 0;
   facts.cluster = launch.kernel.cluster_of(launch.facts);
-  facts.sms = sms_of(launch);
+  facts.sms = known.sms_of(launch.stream);
   facts.shape = static_cast<std::uint32_t>(known.kinds.position(&launch.kind));
   facts.duration_known = launch.kind.samples.known();
   launch.ticket.serial =
@@ -162,7 +157,7 @@ Refusal refusal_of(const Launch& launch, const Collective& collective) {
                        .context = launch.stream.info.context,
                        .capture = launch.captured ? launch.stream.capture : 0,
                        .compute = launch.expected,
-                       .sms = sms_of(launch),
+                       .sms = state.known.sms_of(launch.stream),
                        .collectives_between = order.may_queue(collective, launch.order.collectives),
                        .blocks_of_others = order.collectives().blocks_beside(collective, launch.order.collectives),
                        .event_taken = order.collectives().newest() - collective.serial >= kEventSlots,
@@ -242,20 +237,24 @@ bool stays_outside(const Launch& launch, const Beside& now) {
 }
 
 /// The most blocks with which neither the launch nor what its stream does later will wait for a collective that was launched so
-/// far; 0: it may be asked for. Who was just refused a gate for another reason is not looked at again: the next launch tells.
+/// far; 0: it may be asked for. What the stream is not asked about again counts as well: such a mark may be lost. Who was just
+/// refused a gate for another reason than its size is not looked at again: the next launch tells.
 std::uint16_t most_ungated_blocks(const Launch& launch) {
   Knowledge& known = launch.state.known;
   std::uint16_t most = PassedKind::kManyBlocks;
   if (!known.active.gate) { return most; }
   if (launch.decision.refusal != Refusal::none && launch.decision.refusal != Refusal::small_compute) { return 0; }
-  Beside beside = known.order.ungated(launch.stream, launch.order, Span{launch.facts.host_time_ns});
+  const Span from_now_on{launch.facts.host_time_ns};
+  if (!known.order.ungated(launch.stream, launch.order, from_now_on).any()) { return most; }
+  Beside beside = known.order.not_waited_for(launch.stream, launch.order, from_now_on);
+  const std::uint32_t sms = known.sms_of(launch.stream);
   for (int i = 0; i < kMostQuestions; ++i) {
     const Collective* collective = known.order.collectives().find(beside.next());
-    if (collective == nullptr) { return most; }
-    if (refusal_of(launch, *collective) != Refusal::small_compute) { return 0; }
-    most = static_cast<std::uint16_t>(std::min<std::uint32_t>(most, sms_of(launch) - collective->blocks));
+    if (collective == nullptr) { break; }
+    const std::uint32_t left = sms > collective->blocks ? sms - collective->blocks : 0;
+    most = static_cast<std::uint16_t>(std::min<std::uint32_t>(most, left));
   }
-  return beside.any() ? 0 : most;
+  return beside.any() || launch.facts.grid.count() > most ? std::uint16_t{0} : most;
 }
 
 /// Its time is not to be learned, now or later.

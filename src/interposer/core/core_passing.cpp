@@ -115,8 +115,16 @@ class CoreState::Followed {
     Beside beside = all.order.beside(*stream_, *order_, span);
     KernelRecord& kernel = all.kernels[what.kernel];
     all.count_beside(kernel, beside);
-    // Nothing else could let it pass there.
-    if (ungated_ && all.order.ungated(*stream_, *order_, span).any()) { all.count_refusal(kernel, Refusal::small_compute); }
+    if (ungated_) { count_small(what, kernel, all.order.ungated(*stream_, *order_, span)); }
+  }
+  // Nothing else lets it pass there, but that its thread was late: a collective came after it was told.
+  void count_small(const PassedKind& what, KernelRecord& kernel, Beside ungated) {
+    Knowledge& all = state_.known;
+    const Collective* collective = all.order.collectives().find(ungated.next());
+    if (collective == nullptr) { return; }
+    if (std::uint64_t{what.blocks} + collective->blocks <= all.sms_of(*stream_)) {
+      all.count_refusal(kernel, Refusal::small_compute);
+    }
   }
   void leave() {
     if (order_ != nullptr) { state_.known.order.close_passed(*stream_, *order_); }

@@ -158,6 +158,10 @@ struct Knowledge {
   [[nodiscard]] LaunchKind* other_kinds() { return kinds.find(kOtherKinds); }
   /// A launch beside these collectives is counted, and they have company. Whether it is in a window.
   bool count_beside(KernelRecord& kernel, Beside& beside);
+  /// That blocks of the stream can run on; 0: not known.
+  [[nodiscard]] std::uint32_t sms_of(const Stream& stream) const {
+    return stream.info.sms != 0 ? stream.info.sms : devices[static_cast<std::size_t>(stream.info.device)].sms;
+  }
   void count_refusal(KernelRecord& kernel, Refusal refusal) {
     ++kernel.refused[static_cast<std::size_t>(refusal)];
     ++totals.refused[static_cast<std::size_t>(refusal)];
@@ -267,6 +271,7 @@ struct CoreState {
   void end_launch(const TicketFields& fields, bool taken) {
     if (known.is_of_era(fields)) { known.order.end_launch(fields.serial, taken); }
     if (!fields.collective) { known.order.end_join(fields.join, taken); }
+    if (!taken) { passing.close(); }  // its stream is to publish anew what it had put before itself
     collectives_taken.store(known.order.collectives().taken(), std::memory_order_release);
     streams_joined.store(known.order.streams_joined(), std::memory_order_release);
   }

@@ -156,14 +156,13 @@ class alignas(kCacheLine) PassingThread {
   /// Only where it was told. False: the launch must go the long way. Nothing that is written here is read by others, but for what
   /// is written down; no atomic operation both reads and writes.
   [[gnu::always_inline]] bool take(const PassGate& gate, const LaunchShape& shape, StreamId stream, std::uint64_t ticks) {
+    if (busy_ != 0) { return false; }
+    busy_ = 1;  // what a handler is told from here on changes nothing
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     const std::uint64_t print = shape.print(PassingShapes::era(round_));
     const std::uint64_t word = gate.shapes.load(std::memory_order_relaxed)->find(print);
-    if (word == 0 || (word & needed_) != needed_ || PassedKind::blocks_of(word) > most_blocks_on(stream) || busy_ != 0) {
-      return false;
-    }
-    busy_ = 1;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    const bool room = room_ != 0 || find_room();
+    const bool may = word != 0 && (word & needed_) == needed_ && PassedKind::blocks_of(word) <= most_blocks_on(stream);
+    const bool room = may && (room_ != 0 || find_room());
     if (room) {
       --room_;
       launches_->at(end_) = {stream, ticks, print, word};
@@ -174,9 +173,9 @@ class alignas(kCacheLine) PassingThread {
     return room;
   }
   /// With the core's lock held: for as long as the round lasts, nothing needs what the thread launches on the stream on these
-  /// terms.
+  /// terms. A handler that interrupts `take` is told nothing.
   void tell(std::uint64_t round, StreamId stream, const PassTerms& terms) {
-    if (launches_ == nullptr) { return; }
+    if (launches_ == nullptr || busy_ != 0) { return; }
     if (round_ != round) {
       forget_told();
       streams_.fill(0);

@@ -121,6 +121,8 @@ Controls controls(const Rules& rules, unsigned arm) {
 
 Refusal gate_refusal(const GateQuestion& question) {
   const Collective& collective = question.collective;
+  // First: it holds for as long as both are there, and nothing else need be known of them.
+  if (leaves_room(question)) { return Refusal::small_compute; }
   if (question.order_lost) { return Refusal::order_lost; }
   // A capture is asked for what it holds alone: what is captured again must become the same graph.
   const bool waits_for_host = question.capture != 0 ? question.waits_captured : question.host_action_pending;
@@ -134,9 +136,7 @@ Refusal gate_refusal(const GateQuestion& question) {
   if (!begins_at_once(collective, question.blocks_of_others)) { return Refusal::several_waves; }
   // Other ranks may join what is between only when they are told that the compute launch has ended.
   if (question.collectives_between) { return Refusal::queued_collective; }
-  const Refusal refusal = question.capture != 0 ? captured_refusal(question) : expected_refusal(question);
-  if (refusal != Refusal::none) { return refusal; }
-  return leaves_room(question) ? Refusal::small_compute : Refusal::none;
+  return question.capture != 0 ? captured_refusal(question) : expected_refusal(question);
 }
 
 }  // namespace elbowroom::interposer

@@ -176,6 +176,11 @@ Beside ProgramOrder::beside(const Stream& stream, const Order& order, const Span
   return {collectives_, collectives_.chains_of(world_of(stream, &order == &stream.captured)), order.collectives, span};
 }
 
+Beside ProgramOrder::not_waited_for(const Stream& stream, const Order& order, const Span& span) const {
+  const std::uint64_t chains = collectives_.chains_of(world_of(stream, &order == &stream.captured));
+  return {collectives_, chains, order.collectives, span, &stream.gated};
+}
+
 Beside ProgramOrder::ungated(const Stream& stream, const Order& order, const Span& span) const {
   const std::uint64_t chains = collectives_.chains_of(world_of(stream, &order == &stream.captured));
   return {collectives_, chains, order.collectives, span, &stream.gated, stream.asked};
@@ -223,6 +228,7 @@ SyncPoint ProgramOrder::add_host_action(Stream& stream) {
 void ProgramOrder::publish_wait(const Stream& stream, const Order& order) {
   if (!stream.info.blocking || stream.host_place == PlaceSet::kNone) { return; }
   Context& context = context_of(stream);
+  note_published(stream, order, context);
   Order& published = published_by(stream, context);
   refresh(published);
   published.host_actions |= bit_at(stream.host_place);

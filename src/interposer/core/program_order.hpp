@@ -93,7 +93,9 @@ class ProgramOrder {
   void close_passed(const Stream& stream, const Order& order);
   /// Live collectives that can run beside an operation with this order on this stream, and are expected to.
   [[nodiscard]] Beside beside(const Stream& stream, const Order& order, const Span& span) const;
-  /// Of these, those whose begin the stream may still be asked to wait for.
+  /// Of these, those whose begin the stream does not wait for.
+  [[nodiscard]] Beside not_waited_for(const Stream& stream, const Order& order, const Span& span) const;
+  /// Of these, those whose begin it may still be asked to wait for.
   [[nodiscard]] Beside ungated(const Stream& stream, const Order& order, const Span& span) const;
   /// A launch that is about to be made may take SMs before its turn.
   void hold(const Order& order, std::uint64_t blocks) { collectives_.hold(order.collectives, blocks); }

@@ -78,18 +78,24 @@ std::optional<Contexts::Facts> Contexts::facts_of(cu::Context context) {
   {
     const std::lock_guard lock(mutex_);
     if (const Entry* known = find(context)) { return known->facts; }
-    if (find(nullptr) == nullptr) { return std::nullopt; }
+    if (find(nullptr) == nullptr) {
+      left_out_.store(true, std::memory_order_relaxed);
+      return std::nullopt;
+    }
   }
   const std::optional<Facts> facts = ask(context);
   const std::lock_guard lock(mutex_);
-  Entry* free_entry = find(context) == nullptr ? find(nullptr) : nullptr;
-  if (facts && free_entry != nullptr) {
-    *free_entry = Entry{};
-    free_entry->context = context;
-    free_entry->facts = *facts;
-    devices_seen_ |= std::uint64_t{1} << place_of(facts->device);
-    find_least_sms(facts->device);
+  if (!facts || find(context) != nullptr) { return facts; }
+  Entry* free_entry = find(nullptr);
+  if (free_entry == nullptr) {
+    left_out_.store(true, std::memory_order_relaxed);
+    return facts;
   }
+  *free_entry = Entry{};
+  free_entry->context = context;
+  free_entry->facts = *facts;
+  devices_seen_ |= std::uint64_t{1} << place_of(facts->device);
+  find_least_sms(facts->device);
   return facts;
 }
 
@@ -103,7 +109,9 @@ std::uint32_t Contexts::sms(cu::Context context) {
   return known ? known->sms : 0;
 }
 
-std::uint32_t Contexts::least_sms(int device) const { return least_sms_[place_of(device)].load(std::memory_order_relaxed); }
+std::uint32_t Contexts::least_sms(int device) const {
+  return left_out_.load(std::memory_order_relaxed) ? 1 : least_sms_[place_of(device)].load(std::memory_order_relaxed);
+}
 
 void Contexts::find_least_sms(int device) {
   std::uint32_t least = 0;

@@ -53,7 +53,8 @@ class Contexts {
   int device(cu::Context context);
   /// How many SMs it has, of those of its device; 0: the driver does not say.
   std::uint32_t sms(cu::Context context);
-  /// Those of the smallest context of the device that is known; 0: none says. Lock-free.
+  /// Those of the smallest context of the device; 0: none says. A context that was left out counts as one of a single SM, for good.
+  /// Lock-free.
   [[nodiscard]] std::uint32_t least_sms(int device) const;
   /// False: the driver does not say.
   bool greatest_priority(cu::Context context, int& priority);
@@ -107,6 +108,7 @@ class Contexts {
   std::array<Entry, kContexts> entries_{};
   std::atomic<std::uint64_t> devices_seen_{0};  // a bit each; read at exit, maybe by a handler that interrupted a call of this
   std::array<std::atomic<std::uint32_t>, kDevices> least_sms_{};
+  std::atomic<bool> left_out_{false};  // a context, for want of room
   static constexpr int kQuestions = 16;
   mutable std::atomic<std::uint32_t> given_back_{0};  // references to primary contexts, those of questions included
 };

@@ -78,6 +78,7 @@ void Driver::leave_possible(Rules& rules) {
 
 void Driver::after_fork() {
   new (&carriers) Carriers(calls);
+  new (&cu_masks) CuMasks;
   devices_.store(0);
 }
 

@@ -7,6 +7,7 @@
 #include "interposer/core/core.hpp"
 #include "interposer/driver/driver.hpp"
 #include "interposer/hip/carriers.hpp"
+#include "interposer/hip/cu_masks.hpp"
 #include "interposer/hip/runtime_calls.hpp"
 #include "interposer/nccl/report.hpp"
 #include "interposer/nccl/shared_wish.hpp"
@@ -70,7 +71,7 @@ struct Driver {
   [[nodiscard]] static std::uint64_t capture_of(Stream /*stream*/) { return 0; }
   int device(Place place);
   static std::uint32_t sms(Place /*device*/) { return 0; }
-  static std::uint32_t least_sms(int /*device*/) { return 0; }
+  [[nodiscard]] std::uint32_t least_sms(int device) const { return cu_masks.least(device); }
   [[nodiscard]] int devices_seen() const;
   bool greatest_priority(Place device, int& priority) const;
   void forget(Place device) { carriers.forget(device); }
@@ -96,6 +97,7 @@ struct Driver {
 
   Calls calls;
   Carriers carriers;
+  CuMasks cu_masks;
   int version = 0;  ///< of the runtime, as in HIP_VERSION; 0: unknown
 
  private:

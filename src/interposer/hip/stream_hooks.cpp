@@ -1,5 +1,8 @@
 #include "interposer/driver/stream_hooks.hpp"
 
+#include <bit>
+#include <numeric>
+
 #include "interposer/hip/hooked_functions.hpp"
 #include "interposer/hip/interposer.hpp"
 
@@ -10,12 +13,26 @@ namespace {
 
 using StreamHooks = driver::StreamHooks<Driver>;
 
-// A new stream may have the handle of one that a carrier was made for. `masked`: it has a mask of compute units.
-void tell_created(int result, const hip::Stream* stream, unsigned flags, int priority, bool masked) {
+void tell_gone(Interposer& state, hip::Stream stream) {
+  state.driver.carriers.remove(id_of(stream));
+  state.driver.cu_masks.remove(id_of(stream));
+}
+
+std::uint32_t units_of(std::uint32_t words, const std::uint32_t* mask) {
+  return std::accumulate(mask, mask + words, std::uint32_t{0}, [](std::uint32_t units, std::uint32_t word) {
+    return units + static_cast<std::uint32_t>(std::popcount(word));
+  });
+}
+
+// A new stream may have the handle of one that a carrier was made for. `units`: of its mask; 0: it has none.
+void tell_created(int result, const hip::Stream* stream, unsigned flags, int priority, std::uint32_t units) {
   Interposer* state = interposer();
   if (state == nullptr || result != hip::kSuccess || stream == nullptr || *stream == nullptr) { return; }
-  state->driver.carriers.remove(id_of(*stream));
-  if (masked) { state->driver.carriers.refuse(id_of(*stream)); }
+  tell_gone(*state, *stream);
+  if (units != 0) {
+    state->driver.carriers.refuse(id_of(*stream));
+    state->driver.cu_masks.add(id_of(*stream), state->driver.current_place(), units);
+  }
   StreamHooks::tell_created(result, stream, flags, priority);
 }
 
@@ -26,25 +43,25 @@ using namespace elbowroom::interposer::hip;
 
 int hipStreamCreate(hip::Stream* stream) {
   const int result = call_real<&hipStreamCreate>(stream);
-  tell_created(result, stream, 0, 0, false);
+  tell_created(result, stream, 0, 0, 0);
   return result;
 }
 
 int hipStreamCreateWithFlags(hip::Stream* stream, unsigned flags) {
   const int result = call_real<&hipStreamCreateWithFlags>(stream, flags);
-  tell_created(result, stream, flags, 0, false);
+  tell_created(result, stream, flags, 0, 0);
   return result;
 }
 
 int hipStreamCreateWithPriority(hip::Stream* stream, unsigned flags, int priority) {
   const int result = call_real<&hipStreamCreateWithPriority>(stream, flags, priority);
-  tell_created(result, stream, flags, priority, false);
+  tell_created(result, stream, flags, priority, 0);
   return result;
 }
 
 int hipExtStreamCreateWithCUMask(hip::Stream* stream, std::uint32_t words, const std::uint32_t* mask) {
   const int result = call_real<&hipExtStreamCreateWithCUMask>(stream, words, mask);
-  tell_created(result, stream, 0, 0, true);
+  tell_created(result, stream, 0, 0, result == hip::kSuccess ? units_of(words, mask) : 0);
   return result;
 }
 
@@ -52,7 +69,7 @@ int hipExtStreamCreateWithCUMask(hip::Stream* stream, std::uint32_t words, const
 int hipStreamDestroy(hip::Stream stream) {
   const int result = StreamHooks::destroy_stream<&hipStreamDestroy>(stream);
   Interposer* state = interposer();
-  if (state != nullptr && result == hip::kSuccess) { state->driver.carriers.remove(id_of(stream)); }
+  if (state != nullptr && result == hip::kSuccess) { tell_gone(*state, stream); }
   return result;
 }
 

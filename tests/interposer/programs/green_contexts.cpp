@@ -33,6 +33,18 @@ void beside() {
   EXPECT(cuStreamDestroy_v2(stream) == 0 && cuGreenCtxDestroy(small) == 0 && goes_first(lanes));
 }
 
+// More parts than are told apart: the one that is left out may be small.
+void many() {
+  const Lanes lanes;
+  const auto use_parts = [&](int count) {
+    for (int i = 0; i < count; ++i) { EXPECT(launch_on(stream_of_part(60), lanes.gemm) == 0); }
+  };
+  use_parts(60);
+  EXPECT(goes_first(lanes));
+  use_parts(10);
+  EXPECT(!goes_first(lanes));
+}
+
 // A graph may be captured on streams of any part.
 void graphs() {
   const Lanes lanes;
@@ -53,7 +65,7 @@ void graphs() {
   }
 }
 
-constexpr Case kCases[] = {{"beside", beside}, {"graphs", graphs}};
+constexpr Case kCases[] = {{"beside", beside}, {"graphs", graphs}, {"many", many}};
 
 }  // namespace
 

@@ -74,6 +74,68 @@ TEST_F(PassingProgram, IsNotForWhatMayBeAskedAboutMore) {
   EXPECT_NE(process.decision.wait_on, kNoEvent);
 }
 
+// It takes more than SMs hold beside the all-reduce of 120 blocks, so the one of 24 is not asked about again. The mark is one for
+// each stream, and another collective may take it.
+TEST_F(PassingProgram, IsNotForWhatIsNotAskedAboutForNow) {
+  constexpr StreamId kLarge = 0x6000, kSmall = 0x7000;
+  for (const StreamId stream : {kLarge, kSmall}) { process.core->on_stream_create(stream, {kContext, 0, false}); }
+  process.launch(kAllReduce, kLarge, 120);
+  process.compute();
+  EXPECT_NE(process.decision.wait_on, kNoEvent);
+  process.collective();
+  process.compute();
+  EXPECT_EQ(process.decision.refusal, Refusal::several_waves);
+  process.synchronize(kLarge);
+  process.launch(kAllGather, kSmall, 10);
+  for (int i = 0; i < 3; ++i) { EXPECT_FALSE(process.launch(kElementwise, kComputeStream, 110)) << "24 and 110 are more than 132"; }
+  for (int i = 0; i < 3; ++i) { EXPECT_EQ(process.launch(kElementwise, kComputeStream, 108), i != 0); }
+}
+
+// Whatever else is refused meanwhile.
+TEST_F(PassingProgram, CountsWhatIsTooSmallAsThat) {
+  process.collective();
+  for (int i = 0; i < 3; ++i) { process.launch(kElementwise, kComputeStream, 100); }
+  process.core->on_host_dependency(kOtherComputeStream);
+  for (int i = 0; i < 70; ++i) { process.launch(kElementwise, kComputeStream, 100); }
+  EXPECT_NE(process.report().find(R"("refused":{"gate: the kernel leaves SMs free":73})"), std::string::npos) << process.report();
+}
+
+// Its thread had looked whether it may before another thread launched the collective.
+TEST_F(PassingProgram, DoesNotCallALargeLaunchSmallThatWasLate) {
+  PassingThread thread;
+  thread.use(process.core->passed_launches(5));
+  LaunchFacts facts = process.facts(kGemm, kComputeStream, 4'096);
+  facts.thread = &thread;
+  process.core->on_launch(facts);
+  ASSERT_TRUE(thread.told(process.gate));
+  process.collective();
+  EXPECT_TRUE(thread.take(process.gate, {facts.function, facts.grid, facts.block}, kComputeStream, passing_now));
+  EXPECT_EQ(process.report().find("leaves SMs free"), std::string::npos) << process.report();
+}
+
+// What blocking streams do next is behind the wait, and so is what the program puts behind that.
+TEST_F(PassingProgram, EndsForBlockingStreamsWithAWaitForTheHostAmongThem) {
+  process.collective();
+  for (const StreamId stream : {kBlockingStream, kDefaultStream}) { process.compute(stream); }
+  process.compute(kBlockingStream);
+  EXPECT_TRUE(process.compute(kBlockingStream));
+  process.core->on_host_dependency(kDefaultStream);
+  EXPECT_FALSE(process.compute(kBlockingStream));
+  EXPECT_TRUE(process.compute(kBlockingStream));
+}
+
+// The stream seemed to stand behind what the launch was to put before it, and does not.
+TEST_F(PassingProgram, EndsWithALaunchThatTheDriverRefuses) {
+  process.collective();
+  process.compute(kDefaultStream);
+  process.outcome = LaunchOutcome::failed;
+  EXPECT_FALSE(process.compute(kBlockingStream));
+  EXPECT_NE(process.decision.ticket, 0U);
+  process.outcome = LaunchOutcome::ok;
+  EXPECT_FALSE(process.compute(kBlockingStream));
+  EXPECT_TRUE(process.compute(kBlockingStream));
+}
+
 // Of two collectives the larger one counts. Each stream has terms of its own.
 TEST_F(PassingProgram, IsForWhatIsTooSmallForEachGate) {
   for (const std::uint32_t grid : {100U, 108U}) { process.launch(kElementwise, kComputeStream, grid); }

@@ -123,18 +123,28 @@ class Twins {
       });
     } else if (dice < 13) {
       both([&](Core& core) { core.on_context_destroy(kContext); });
+    } else if (dice < 16) {
+      both([&](Core& core) { core.on_host_dependency(stream); });
+    } else if (dice < 18) {
+      both([&](Core& core) { unplaced_ ? core.end_unplaced() : core.begin_unplaced(); });
+      unplaced_ = !unplaced_;
+    } else if (dice < 22) {
+      for (PassingProcess* process : {&quick_, &slow_}) { process->programmatic(kElementwise, stream, 400); }
+    } else if (dice < 26) {
+      launch(-1, kAllGather, kBlockingStream, 10);
     }
   }
 
   std::mt19937_64 random_;
   std::uint64_t over_ = 0;  ///< a step whose time was not told yet
   bool gates_ = false;      ///< something was gated in the step
+  bool unplaced_ = false;   ///< something runs that is ordered by nothing
   PassingProcess quick_, slow_;
 };
 
 TEST(PassingTwins, DecideAlike) {
   int passed = 0, in_window = 0, windows_passed = 0, small_passed = 0, gated = 0, timed = 0;
-  for (std::uint64_t seed = 0; seed < 8 && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 0; seed < 40 && !HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
     passing_now = 1'000'000'000;
     Rules rules = rules_of(seed % 3 == 0 ? Policy::automatic : Policy::gate);

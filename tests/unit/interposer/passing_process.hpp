@@ -55,9 +55,14 @@ class PassingProcess {
       const LaunchShape shape{function, asked.grid, asked.block, asked.dynamic_shared, asked.cluster};
       if (threads_[thread].told(gate) && threads_[thread].take(gate, shape, stream, passing_now)) { return true; }
     }
-    decision = core->on_launch(asked);
-    core->on_launched(decision.ticket, LaunchOutcome::ok);
+    decide(asked);
     return false;
+  }
+  /// The long way, as a programmatic launch always goes.
+  void programmatic(FunctionId function, StreamId stream, std::uint32_t grid) {
+    LaunchFacts asked = facts(function, stream, grid);
+    asked.programmatic = true;
+    decide(asked);
   }
   bool compute(StreamId stream = kComputeStream, unsigned thread = 0) { return launch(kGemm, stream, 4'096, thread); }
   void collective(StreamId stream = kCommStream) { launch(kAllReduce, stream, 24); }
@@ -68,8 +73,14 @@ class PassingProcess {
   PassGate gate;
   std::unique_ptr<Core> core;
   Decision decision;
+  LaunchOutcome outcome = LaunchOutcome::ok;  ///< of the launches that go the long way
 
  private:
+  void decide(const LaunchFacts& asked) {
+    decision = core->on_launch(asked);
+    core->on_launched(decision.ticket, outcome);
+  }
+
   std::vector<PassingThread> threads_;
 };
 
