@@ -132,6 +132,11 @@ int hipExtStreamCreateWithCUMask(hip::Stream* stream, std::uint32_t words, const
   if (words == 0 || mask == nullptr) { return leave(hip::kErrorInvalidValue); }
   return create_stream("hipExtStreamCreateWithCUMask", stream, 0, 0, mask, words);
 }
+/// All contexts have the device's eight lowest units.
+int hipExecutionCtxStreamCreate(hip::Stream* stream, hip::ExecutionContext /*context*/, unsigned flags, int priority) {
+  const std::uint32_t mask = 0xff;
+  return create_stream("hipExecutionCtxStreamCreate", stream, flags, priority, &mask, 1);
+}
 int hipExtStreamGetCUMask(hip::Stream stream, std::uint32_t words, std::uint32_t* mask) {
   return ask_stream("hipExtStreamGetCUMask", stream, [&](const Stream& known) {
     for (std::uint32_t i = 0; i < words; ++i) { mask[i] = i < known.mask.size() ? known.mask[i] : 0; }

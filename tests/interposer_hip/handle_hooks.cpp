@@ -54,6 +54,18 @@ void masked_stream_created() {
   EXPECT(fake_hip_call_count() == 1 && last_call().stream == masked);
 }
 
+// So must what is in a green context, of unknown size.
+void context_stream_created() {
+  const Lanes lanes;
+  hip::Stream part = nullptr;
+  EXPECT(hipExecutionCtxStreamCreate(&part, nullptr, hip::kStreamNonBlocking, 0) == 0);
+  for (hip::Stream const stream : {part, lanes.comm}) {
+    fake_hip_reset();
+    lanes.collective(stream);
+    EXPECT(fake_hip_call_count() == 1 && last_call().stream == stream);
+  }
+}
+
 // A carrier goes with its stream.
 void stream_destroyed() {
   const Lanes lanes;
@@ -270,6 +282,7 @@ constexpr Case kCases[] = {
     {"hipStreamCreateWithPriority",
      [] { stream_created([](hip::Stream* made) { return hipStreamCreateWithPriority(made, hip::kStreamNonBlocking, 0); }); }},
     {"hipExtStreamCreateWithCUMask", masked_stream_created},
+    {"hipExecutionCtxStreamCreate", context_stream_created},
     {"hipStreamDestroy", stream_destroyed},
     {"hipStreamWaitEvent", [] { event_recorded(&hipEventRecord); }},
     {"hipStreamWaitEvent_spt", event_waited_for_by_thread},

@@ -186,6 +186,39 @@ void leaves_masked_a_unit() {
   EXPECT(hipStreamDestroy(masked) == 0 && is_carried(two));
 }
 
+// Bits beyond the device's units say nothing, and a mask may have no others.
+void masks_beyond_the_device() {
+  const TwoStreams two;
+  const std::uint32_t beyond[16] = {0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ~0U, ~0U}, nothing[1] = {0};
+  hip::Stream masked = nullptr;
+  EXPECT(hipExtStreamCreateWithCUMask(&masked, 16, beyond) == 0 && !is_carried(two));
+  EXPECT(hipStreamDestroy(masked) == 0 && is_carried(two));
+  EXPECT(hipExtStreamCreateWithCUMask(&masked, 1, nothing) == 0 && !is_carried(two));
+  expect_plain(masked, two.all_reduce);
+  EXPECT(hipDeviceReset() == 0);
+  const TwoStreams others;
+  EXPECT(is_carried(others));
+}
+
+// A stream that is not destroyed keeps its mask.
+void kept_masked() {
+  const TwoStreams two;
+  const std::uint32_t eight[1] = {0xff};
+  hip::Stream masked = nullptr;
+  EXPECT(hipExtStreamCreateWithCUMask(&masked, 1, eight) == 0);
+  fake_hip_set_failing("hipStreamDestroy:999");
+  EXPECT(hipStreamDestroy(masked) == 999);
+  fake_hip_set_failing("");
+  EXPECT(!is_carried(two));
+  expect_plain(masked, two.all_reduce);
+}
+
+// ROC_GLOBAL_CU_MASK or HSA_CU_MASK.
+void environment_masks() {
+  const TwoStreams two;
+  EXPECT(!is_carried(two));
+}
+
 // More streams than are told apart.
 void many_masked() {
   const TwoStreams two;
@@ -339,6 +372,9 @@ constexpr Case kCases[] = {
     {"not_carried", not_carried},
     {"leaves_masked_a_unit", leaves_masked_a_unit},
     {"many_masked", many_masked},
+    {"masks_beyond_the_device", masks_beyond_the_device},
+    {"kept_masked", kept_masked},
+    {"environment_masks", environment_masks},
     {"no_priorities", no_priorities},
     {"fork_fails", fork_fails},
     {"relaunched", relaunched},

@@ -1,5 +1,7 @@
 #include "interposer/hip/carriers.hpp"
 
+#include "interposer/process/signal_mask.hpp"
+
 namespace elbowroom::interposer::hip {
 
 Carrier Carriers::of(StreamId id, hip::Stream stream, int device) {
@@ -16,6 +18,7 @@ Carrier Carriers::make(hip::Stream stream, int device) {
       calls_.event_create_with_flags == nullptr || calls_.event_record == nullptr || calls_.stream_wait_event == nullptr) {
     return {};
   }
+  const process::Uninterrupted making;
   const KeepsLastError errors(calls_);
   const CurrentDevice scope(calls_, device);
   const RelaxedCapture relaxed(calls_);
@@ -37,6 +40,7 @@ Carrier Carriers::make(hip::Stream stream, int device) {
 }
 
 void Carriers::destroy(const Carrier& carrier) {
+  const process::Uninterrupted destroying;
   const KeepsLastError errors(calls_);
   for (const hip::Event event : {carrier.fork, carrier.join}) {
     if (event != nullptr && calls_.event_destroy != nullptr) { calls_.event_destroy(event); }

@@ -4,7 +4,9 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <mutex>
+#include <optional>
 
 #include "interposer/core/core.hpp"
 #include "interposer/core/own_mutex.hpp"
@@ -12,26 +14,47 @@
 
 namespace elbowroom::interposer::hip {
 
-/// Streams of the program that run on some compute units of their device alone (hipExtStreamCreateWithCUMask).
+/// Compute units that a stream of the program is kept to. `units`: at least 1, which it is as well where it is not known.
+struct CuMask {
+  int device = -1;
+  std::uint32_t units = 1;
+};
+
+/// Streams of the program that run on some compute units of their device alone: those of hipExtStreamCreateWithCUMask and of green
+/// contexts. Where the environment gives all streams a mask, each device counts as one of a single compute unit.
 class CuMasks {
  public:
-  /// `units`: how many. A stream for which there is no room counts as one of a single compute unit, for good.
-  void add(StreamId stream, int device, std::uint32_t units) {
+  CuMasks() : unknown_(std::getenv("ROC_GLOBAL_CU_MASK") != nullptr || std::getenv("HSA_CU_MASK") != nullptr) {}
+
+  /// A stream for which there is no room counts as one of a single compute unit, for good.
+  void add(StreamId stream, const CuMask& mask) {
     const std::lock_guard lock(mutex_);
-    Entry* entry = streams_.obtain(stream);
+    CuMask* entry = streams_.obtain(stream);
     if (entry == nullptr) {
       unknown_.store(true, std::memory_order_relaxed);
       return;
     }
-    *entry = {device, units};
-    find_least(device);
+    *entry = mask;
+    find_least(mask.device);
   }
-  void remove(StreamId stream) {
+  /// The mask that it had.
+  std::optional<CuMask> remove(StreamId stream) {
     const std::lock_guard lock(mutex_);
-    const Entry* entry = streams_.find(stream);
-    if (entry == nullptr) { return; }
-    const int device = entry->device;
+    const CuMask* entry = streams_.find(stream);
+    if (entry == nullptr) { return std::nullopt; }
+    const CuMask mask = *entry;
     streams_.erase(stream);
+    find_least(mask.device);
+    return mask;
+  }
+  /// Every stream of the device is gone with it.
+  void forget(int device) {
+    const std::lock_guard lock(mutex_);
+    for (std::uint64_t gone = 1; gone != 0;) {
+      gone = 0;
+      streams_.for_each([&](std::uint64_t id, const CuMask& mask) { gone = mask.device == device ? id : gone; });
+      if (gone != 0) { streams_.erase(gone); }
+    }
     find_least(device);
   }
   /// Of the device's streams with a mask, the fewest compute units of one; 0: none has a mask. Lock-free.
@@ -40,25 +63,20 @@ class CuMasks {
   }
 
  private:
-  struct Entry {
-    int device = -1;
-    std::uint32_t units = 0;
-  };
-
   static constexpr std::size_t kDevices = 64;
   static std::size_t place_of(int device) { return static_cast<unsigned>(device) % kDevices; }
   void find_least(int device) {  // with the lock held
     std::uint32_t least = 0;
-    streams_.for_each([&](std::uint64_t, const Entry& each) {
+    streams_.for_each([&](std::uint64_t, const CuMask& each) {
       if (each.device == device) { least = least == 0 ? each.units : std::min(least, each.units); }
     });
     least_[place_of(device)].store(least, std::memory_order_relaxed);
   }
 
   OwnMutex mutex_;
-  FixedTable<Entry, 1024> streams_{};
+  FixedTable<CuMask, 1024> streams_{};
   std::array<std::atomic<std::uint32_t>, kDevices> least_{};
-  std::atomic<bool> unknown_{false};
+  std::atomic<bool> unknown_;
 };
 
 }  // namespace elbowroom::interposer::hip

@@ -74,7 +74,10 @@ struct Driver {
   [[nodiscard]] std::uint32_t least_sms(int device) const { return cu_masks.least(device); }
   [[nodiscard]] int devices_seen() const;
   bool greatest_priority(Place device, int& priority) const;
-  void forget(Place device) { carriers.forget(device); }
+  void forget(Place device) {
+    carriers.forget(device);
+    cu_masks.forget(device);
+  }
 
   [[nodiscard]] bool can_time() const;
   bool make_event(Place device, Event& event) const;

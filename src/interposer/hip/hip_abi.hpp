@@ -27,6 +27,7 @@ inline constexpr Result kErrorCaptureInvalidated = 901;
 inline constexpr Result kErrorCapturedEvent = 907;
 
 using Stream = struct ihipStream_t*;
+using ExecutionContext = struct ihipExecutionCtx_t*;
 using Event = struct ihipEvent_t*;
 using Function = struct ihipModuleSymbol_t*;
 using Module = struct ihipModule_t*;

@@ -65,6 +65,7 @@ constexpr std::array kHooks{
     runtime<&hipStreamCreateWithFlags>("hipStreamCreateWithFlags"),
     runtime<&hipStreamCreateWithPriority>("hipStreamCreateWithPriority"),
     runtime<&hipExtStreamCreateWithCUMask>("hipExtStreamCreateWithCUMask"),
+    runtime<&hipExecutionCtxStreamCreate>("hipExecutionCtxStreamCreate"),
     runtime<&hipStreamDestroy>("hipStreamDestroy"),
     legacy<&hipStreamWaitEvent>("hipStreamWaitEvent"),
     per_thread<&hipStreamWaitEvent_spt>("hipStreamWaitEvent_spt", "hipStreamWaitEvent"),

@@ -56,6 +56,7 @@ int hipStreamCreate(hip::Stream* stream);
 int hipStreamCreateWithFlags(hip::Stream* stream, unsigned flags);
 int hipStreamCreateWithPriority(hip::Stream* stream, unsigned flags, int priority);
 int hipExtStreamCreateWithCUMask(hip::Stream* stream, std::uint32_t words, const std::uint32_t* mask);
+int hipExecutionCtxStreamCreate(hip::Stream* stream, hip::ExecutionContext context, unsigned flags, int priority);
 int hipStreamDestroy(hip::Stream stream);
 int hipStreamWaitEvent(hip::Stream stream, hip::Event event, unsigned flags);
 int hipStreamWaitEvent_spt(hip::Stream stream, hip::Event event, unsigned flags);

@@ -1,7 +1,7 @@
 #include "interposer/driver/stream_hooks.hpp"
 
-#include <bit>
-#include <numeric>
+#include <algorithm>
+#include <optional>
 
 #include "interposer/hip/hooked_functions.hpp"
 #include "interposer/hip/interposer.hpp"
@@ -13,27 +13,35 @@ namespace {
 
 using StreamHooks = driver::StreamHooks<Driver>;
 
-void tell_gone(Interposer& state, hip::Stream stream) {
+/// The stream is gone, or about to go. What it had of a mask.
+std::optional<CuMask> forget(Interposer& state, hip::Stream stream) {
   state.driver.carriers.remove(id_of(stream));
-  state.driver.cu_masks.remove(id_of(stream));
+  return state.driver.cu_masks.remove(id_of(stream));
 }
 
-std::uint32_t units_of(std::uint32_t words, const std::uint32_t* mask) {
-  return std::accumulate(mask, mask + words, std::uint32_t{0}, [](std::uint32_t units, std::uint32_t word) {
-    return units + static_cast<std::uint32_t>(std::popcount(word));
-  });
+void note_mask(Interposer& state, hip::Stream stream, const CuMask& mask) {
+  state.driver.carriers.refuse(id_of(stream));
+  state.driver.cu_masks.add(id_of(stream), mask);
 }
 
-// A new stream may have the handle of one that a carrier was made for. `units`: of its mask; 0: it has none.
-void tell_created(int result, const hip::Stream* stream, unsigned flags, int priority, std::uint32_t units) {
+// A new stream may have the handle of one that a carrier was made for.
+void tell_created(int result, const hip::Stream* stream, unsigned flags, int priority, const std::optional<CuMask>& mask) {
   Interposer* state = interposer();
   if (state == nullptr || result != hip::kSuccess || stream == nullptr || *stream == nullptr) { return; }
-  tell_gone(*state, *stream);
-  if (units != 0) {
-    state->driver.carriers.refuse(id_of(*stream));
-    state->driver.cu_masks.add(id_of(*stream), state->driver.current_place(), units);
-  }
+  static_cast<void>(forget(*state, *stream));
+  if (mask) { note_mask(*state, *stream, *mask); }
   StreamHooks::tell_created(result, stream, flags, priority);
+}
+
+// Bits beyond the device's units say nothing. Null where the call failed.
+std::optional<CuMask> mask_of(int result, std::uint32_t words, const std::uint32_t* mask) {
+  Interposer* state = interposer();
+  if (state == nullptr || result != hip::kSuccess) { return std::nullopt; }
+  const int device = state->driver.current_place();
+  const std::uint32_t all = state->driver.describe_device(device).sms;
+  std::uint32_t units = 0;
+  for (std::uint32_t unit = 0; unit < std::min(all, words * 32U); ++unit) { units += mask[unit / 32U] >> (unit % 32U) & 1U; }
+  return CuMask{device, std::max(units, 1U)};
 }
 
 }  // namespace
@@ -43,33 +51,42 @@ using namespace elbowroom::interposer::hip;
 
 int hipStreamCreate(hip::Stream* stream) {
   const int result = call_real<&hipStreamCreate>(stream);
-  tell_created(result, stream, 0, 0, 0);
+  tell_created(result, stream, 0, 0, {});
   return result;
 }
 
 int hipStreamCreateWithFlags(hip::Stream* stream, unsigned flags) {
   const int result = call_real<&hipStreamCreateWithFlags>(stream, flags);
-  tell_created(result, stream, flags, 0, 0);
+  tell_created(result, stream, flags, 0, {});
   return result;
 }
 
 int hipStreamCreateWithPriority(hip::Stream* stream, unsigned flags, int priority) {
   const int result = call_real<&hipStreamCreateWithPriority>(stream, flags, priority);
-  tell_created(result, stream, flags, priority, 0);
+  tell_created(result, stream, flags, priority, {});
   return result;
 }
 
 int hipExtStreamCreateWithCUMask(hip::Stream* stream, std::uint32_t words, const std::uint32_t* mask) {
   const int result = call_real<&hipExtStreamCreateWithCUMask>(stream, words, mask);
-  tell_created(result, stream, 0, 0, result == hip::kSuccess ? units_of(words, mask) : 0);
+  tell_created(result, stream, 0, 0, mask_of(result, words, mask));
   return result;
 }
 
-// What its carrier still runs is joined to the stream, so that the runtime waits for both.
+int hipExecutionCtxStreamCreate(hip::Stream* stream, hip::ExecutionContext context, unsigned flags, int priority) {
+  const int result = call_real<&hipExecutionCtxStreamCreate>(stream, context, flags, priority);
+  const Interposer* state = interposer();
+  tell_created(result, stream, flags, priority, CuMask{state == nullptr ? -1 : state->driver.current_place()});
+  return result;
+}
+
+// Before the call: another thread may get the handle with it. What its carrier still runs is joined to the stream, so that the
+// runtime waits for both.
 int hipStreamDestroy(hip::Stream stream) {
-  const int result = StreamHooks::destroy_stream<&hipStreamDestroy>(stream);
   Interposer* state = interposer();
-  if (state != nullptr && result == hip::kSuccess) { tell_gone(*state, stream); }
+  const std::optional<CuMask> mask = state == nullptr ? std::nullopt : forget(*state, stream);
+  const int result = StreamHooks::destroy_stream<&hipStreamDestroy>(stream);
+  if (mask && result != hip::kSuccess) { note_mask(*state, stream, *mask); }
   return result;
 }
 
