@@ -24,21 +24,12 @@ struct Made {
   static inline pthread_once_t once = PTHREAD_ONCE_INIT;
 };
 
-/// Questions of ours within a call of the program. The driver may allocate for them: a handler that ends the process, or forks, in
-/// the midst would hang where the program alone does not.
-template <Driver D>
-struct Asking {
-  explicit Asking(D& driver) : own(driver.calls) {}
-  process::Uninterrupted uninterrupted;
-  typename D::OwnCalls own;
-};
-
 /// What the core asks of the driver; `self` is the interposer.
 template <Driver D>
 struct Asked {
   static StreamInfo stream(void* self, StreamId id) {
     D& driver = static_cast<Interposer<D>*>(self)->driver;
-    const Asking<D> asking(driver);
+    const typename D::OwnCalls own(driver.calls);
     StreamInfo info;
     typename D::Place place = D::kNowhere;
     if ((id & kTag) != 0) {
@@ -63,13 +54,13 @@ struct Asked {
 
   static FunctionInfo function(void* self, FunctionId id) {
     D& driver = static_cast<Interposer<D>*>(self)->driver;
-    const Asking<D> asking(driver);
+    const typename D::OwnCalls own(driver.calls);
     return driver.describe_function(id);
   }
 
   static DeviceInfo device(void* self, std::int32_t device) {
     D& driver = static_cast<Interposer<D>*>(self)->driver;
-    const Asking<D> asking(driver);
+    const typename D::OwnCalls own(driver.calls);
     DeviceInfo info = driver.describe_device(device);
     if (driver.calls.device_get_name == nullptr ||
         driver.calls.device_get_name(info.name.data(), static_cast<int>(info.name.size()), device) != D::kSuccess) {
@@ -84,7 +75,7 @@ struct Asked {
 
   static std::uint32_t blocks_per_sm(void* self, FunctionId id, std::uint32_t threads, std::uint32_t dynamic_shared) {
     D& driver = static_cast<Interposer<D>*>(self)->driver;
-    const Asking<D> asking(driver);
+    const typename D::OwnCalls own(driver.calls);
     return driver.blocks_per_sm(id, threads, dynamic_shared);
   }
 

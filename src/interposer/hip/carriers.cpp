@@ -18,7 +18,7 @@ Carrier Carriers::make(hip::Stream stream, int device) {
       calls_.event_create_with_flags == nullptr || calls_.event_record == nullptr || calls_.stream_wait_event == nullptr) {
     return {};
   }
-  const process::Uninterrupted making;
+  const process::Undisturbed making;
   const KeepsLastError errors(calls_);
   const CurrentDevice scope(calls_, device);
   const RelaxedCapture relaxed(calls_);
@@ -40,9 +40,9 @@ Carrier Carriers::make(hip::Stream stream, int device) {
 }
 
 void Carriers::destroy(const Carrier& carrier) {
-  const process::Uninterrupted destroying;
   const KeepsLastError errors(calls_);
   for (const hip::Event event : {carrier.fork, carrier.join}) {
+    const process::Undisturbed destroying;
     if (event != nullptr && calls_.event_destroy != nullptr) { calls_.event_destroy(event); }
   }
   if (carrier.stream != nullptr && calls_.stream_destroy != nullptr) { calls_.stream_destroy(carrier.stream); }

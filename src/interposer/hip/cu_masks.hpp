@@ -24,7 +24,7 @@ struct CuMask {
 /// contexts. Where the environment gives all streams a mask, each device counts as one of a single compute unit.
 class CuMasks {
  public:
-  CuMasks() : unknown_(std::getenv("ROC_GLOBAL_CU_MASK") != nullptr || std::getenv("HSA_CU_MASK") != nullptr) {}
+  CuMasks() : unknown_(is_set("ROC_GLOBAL_CU_MASK") || is_set("HSA_CU_MASK")) {}
 
   /// A stream for which there is no room counts as one of a single compute unit, for good.
   void add(StreamId stream, const CuMask& mask) {
@@ -47,22 +47,16 @@ class CuMasks {
     find_least(mask.device);
     return mask;
   }
-  /// Every stream of the device is gone with it.
-  void forget(int device) {
-    const std::lock_guard lock(mutex_);
-    for (std::uint64_t gone = 1; gone != 0;) {
-      gone = 0;
-      streams_.for_each([&](std::uint64_t id, const CuMask& mask) { gone = mask.device == device ? id : gone; });
-      if (gone != 0) { streams_.erase(gone); }
-    }
-    find_least(device);
-  }
   /// Of the device's streams with a mask, the fewest compute units of one; 0: none has a mask. Lock-free.
   [[nodiscard]] std::uint32_t least(int device) const {
     return unknown_.load(std::memory_order_relaxed) ? 1 : least_[place_of(device)].load(std::memory_order_relaxed);
   }
 
  private:
+  static bool is_set(const char* variable) {
+    const char* const value = std::getenv(variable);
+    return value != nullptr && *value != '\0';
+  }
   static constexpr std::size_t kDevices = 64;
   static std::size_t place_of(int device) { return static_cast<unsigned>(device) % kDevices; }
   void find_least(int device) {  // with the lock held

@@ -113,14 +113,14 @@ bool Driver::can_time() const {
 }
 
 bool Driver::make_event(Place device, Event& event) const {
-  const process::Uninterrupted making;
+  const process::Undisturbed making;
   const CurrentDevice scope(calls, device);
   const RelaxedCapture relaxed(calls);
   return scope.ok() && calls.event_create_with_flags(&event, 0) == hip::kSuccess;
 }
 
 void Driver::destroy_event(Place /*device*/, Event event) const {
-  const process::Uninterrupted destroying;
+  const process::Undisturbed destroying;
   if (calls.event_destroy != nullptr) { calls.event_destroy(event); }
 }
 

@@ -74,10 +74,8 @@ struct Driver {
   [[nodiscard]] std::uint32_t least_sms(int device) const { return cu_masks.least(device); }
   [[nodiscard]] int devices_seen() const;
   bool greatest_priority(Place device, int& priority) const;
-  void forget(Place device) {
-    carriers.forget(device);
-    cu_masks.forget(device);
-  }
+  /// Masks stay: the runtime may not have ended the device's streams.
+  void forget(Place device) { carriers.forget(device); }
 
   [[nodiscard]] bool can_time() const;
   bool make_event(Place device, Event& event) const;

@@ -76,7 +76,8 @@ int hipExtStreamCreateWithCUMask(hip::Stream* stream, std::uint32_t words, const
 int hipExecutionCtxStreamCreate(hip::Stream* stream, hip::ExecutionContext context, unsigned flags, int priority) {
   const int result = call_real<&hipExecutionCtxStreamCreate>(stream, context, flags, priority);
   const Interposer* state = interposer();
-  tell_created(result, stream, flags, priority, CuMask{state == nullptr ? -1 : state->driver.current_place()});
+  const bool made = state != nullptr && result == hip::kSuccess;
+  tell_created(result, stream, flags, priority, CuMask{made ? state->driver.place_of(*stream) : -1});
   return result;
 }
 

@@ -20,6 +20,27 @@ inline constexpr SignalMask kAllSignals = ~SignalMask{0};
   return before;
 }
 
+constexpr SignalMask bit_of(int signal) { return SignalMask{1} << (static_cast<unsigned>(signal) - 1U); }
+
+/// Signals that must come at once: the thread's own faults, which end the process where they are blocked, and those by which
+/// collectors of garbage stop threads and wait for them.
+inline constexpr SignalMask kUrgentSignals = bit_of(SIGSEGV) | bit_of(SIGBUS) | bit_of(SIGFPE) | bit_of(SIGILL) | bit_of(SIGTRAP) |
+                                             bit_of(SIGSYS) | bit_of(SIGPWR) | bit_of(SIGXCPU);
+
+/// Around a call of ours to the driver within a call of the program. The driver allocates for it. A handler in the midst that ends
+/// the process, or forks, would hang where the program alone does not. Not for calls that may wait: a signal may be what they wait
+/// for.
+class Undisturbed {
+ public:
+  Undisturbed() : before_(set_signal_mask(~kUrgentSignals)) {}
+  ~Undisturbed() { set_signal_mask(before_); }
+  Undisturbed(const Undisturbed&) = delete;
+  Undisturbed& operator=(const Undisturbed&) = delete;
+
+ private:
+  SignalMask before_;
+};
+
 /// No handler interrupts the calling thread in this scope.
 class Uninterrupted {
  public:

@@ -44,20 +44,21 @@ void handler_orders() {
   EXPECT(!gates);
 }
 
-volatile std::sig_atomic_t within_ours = 0, made_ours = 0, interrupted_ours = 0;
+volatile std::sig_atomic_t within_ours = 0, made_ours = 0, interrupted_ours = 0, urgent_ours = 0;
 
-// Events of ours are made and functions asked about within the program's launch. A handler in the midst of that may end the
-// process, which the driver's allocation would not outlive.
-void questions_of_ours() {
+// Events of ours are made within the program's launch. A handler in the midst of that may end the process, which the driver's
+// allocation would not outlive. A thread's own faults, and a collector's signals, come at once.
+void events_of_ours() {
   const Lanes lanes;
   EXPECT(std::signal(SIGUSR1, [](int) { interrupted_ours = interrupted_ours + within_ours; }) != SIG_ERR);
+  for (const int urgent : {SIGSYS, SIGPWR}) {
+    EXPECT(std::signal(urgent, [](int) { urgent_ours = urgent_ours + within_ours; }) != SIG_ERR);
+  }
   fake_set_told([](const char* name) {
-    within_ours = 0;
-    for (const char* allocates : {"cuEventCreate", "cuFuncGetName", "cuFuncGetAttribute", "cuFuncGetModule", "cuCtxGetDevice"}) {
-      if (std::strcmp(name, allocates) == 0) { within_ours = 1; }
-    }
-    made_ours = made_ours + within_ours;
-    if (within_ours != 0) { std::raise(SIGUSR1); }
+    if (std::strcmp(name, "cuEventCreate") != 0) { return; }
+    within_ours = 1;
+    made_ours = made_ours + 1;
+    for (const int signal : {SIGUSR1, SIGSYS, SIGPWR}) { std::raise(signal); }
     within_ours = 0;
   });
   for (int i = 0; i < 3; ++i) {
@@ -65,7 +66,7 @@ void questions_of_ours() {
     launch_on(lanes.compute, lanes.gemm);
   }
   fake_set_told(nullptr);
-  EXPECT(made_ours != 0 && interrupted_ours == 0);
+  EXPECT(made_ours != 0 && interrupted_ours == 0 && urgent_ours == 2 * made_ours);
 }
 
 // What the interposer reads at first is no point of cancellation for the program.
@@ -95,7 +96,7 @@ void cancelled_with_knowledge() {
 constexpr Case kCases[] = {
     {"cancelled_with_knowledge", cancelled_with_knowledge},
     {"handler_orders", handler_orders},
-    {"questions_of_ours", questions_of_ours},
+    {"events_of_ours", events_of_ours},
     {"cancelled_at_first", cancelled_at_first},
 };
 
