@@ -35,13 +35,11 @@ class OwnMutex {
     leave();
     return false;
   }
-  /// For whoever may be a handler: where this thread holds one of these, no more than a few milliseconds, as it may be this one.
+  /// For the end of the process. Waits a second at most, as whoever holds it may be stopped, and wait for this thread. Where this
+  /// thread holds one of these itself, a few milliseconds: it may be this one.
   bool lock_if_possible() {
-    if (!held_here()) {
-      lock();
-      return true;
-    }
-    for (int i = 0; i < kAttempts; ++i) {
+    const int attempts = held_here() ? kAttempts : 50 * kAttempts;
+    for (int i = 0; i < attempts; ++i) {
       if (try_lock()) { return true; }
       const timespec pause{0, 1'000'000};
       static_cast<void>(nanosleep(&pause, nullptr));

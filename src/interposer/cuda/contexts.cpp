@@ -83,7 +83,7 @@ std::optional<Contexts::Facts> Contexts::facts_of(cu::Context context) {
     const std::lock_guard lock(mutex_);
     if (const Entry* known = find(context)) { return known->facts; }
     if (find(nullptr) == nullptr) {
-      left_out_.store(true, std::memory_order_relaxed);
+      parts_.note_unknown();
       return std::nullopt;
     }
   }
@@ -92,14 +92,14 @@ std::optional<Contexts::Facts> Contexts::facts_of(cu::Context context) {
   if (!facts || find(context) != nullptr) { return facts; }
   Entry* free_entry = find(nullptr);
   if (free_entry == nullptr) {
-    left_out_.store(true, std::memory_order_relaxed);
+    parts_.note_unknown();
     return facts;
   }
   *free_entry = Entry{};
   free_entry->context = context;
   free_entry->facts = *facts;
-  devices_seen_ |= std::uint64_t{1} << place_of(facts->device);
-  find_least_sms(facts->device);
+  devices_seen_ |= std::uint64_t{1} << (static_cast<unsigned>(facts->device) % 64U);
+  if (facts->sms != 0) { parts_.note(facts->device, facts->sms); }
   return facts;
 }
 
@@ -111,19 +111,6 @@ int Contexts::device(cu::Context context) {
 std::uint32_t Contexts::sms(cu::Context context) {
   const std::optional<Facts> known = facts_of(context);
   return known ? known->sms : 0;
-}
-
-std::uint32_t Contexts::least_sms(int device) const {
-  return left_out_.load(std::memory_order_relaxed) ? 1 : least_sms_[place_of(device)].load(std::memory_order_relaxed);
-}
-
-void Contexts::find_least_sms(int device) {
-  std::uint32_t least = 0;
-  for (const Entry& each : entries_) {
-    const bool of_device = each.context != nullptr && each.facts.device == device && each.facts.sms != 0;
-    if (of_device && (least == 0 || each.facts.sms < least)) { least = each.facts.sms; }
-  }
-  least_sms_[place_of(device)].store(least, std::memory_order_relaxed);
 }
 
 bool Contexts::greatest_priority(cu::Context context, int& priority) {
@@ -154,10 +141,7 @@ cu::Event Contexts::completion_event(cu::Context context, EventSlot slot, bool c
 void Contexts::forget(cu::Context context) {
   const std::lock_guard lock(mutex_);
   for (Entry& candidate : entries_) {
-    if (candidate.context != context) { continue; }
-    candidate.context = nullptr;
-    find_least_sms(candidate.facts.device);
-    candidate = Entry{};
+    if (candidate.context == context) { candidate = Entry{}; }
   }
 }
 

@@ -11,6 +11,7 @@
 #include "interposer/core/own_mutex.hpp"
 #include "interposer/cuda/driver_calls.hpp"
 #include "interposer/driver/calls.hpp"
+#include "interposer/driver/smallest_parts.hpp"
 
 namespace elbowroom::interposer::cuda {
 
@@ -53,9 +54,9 @@ class Contexts {
   int device(cu::Context context);
   /// How many SMs it has, of those of its device; 0: the driver does not say.
   std::uint32_t sms(cu::Context context);
-  /// Those of the smallest context of the device; 0: none says. A context that was left out counts as one of a single SM, for good.
+  /// Those of the smallest context that the device ever had; 0: none says. One that was left out counts as one of a single SM.
   /// Lock-free.
-  [[nodiscard]] std::uint32_t least_sms(int device) const;
+  [[nodiscard]] std::uint32_t least_sms(int device) const { return parts_.of(device); }
   /// False: the driver does not say.
   bool greatest_priority(cu::Context context, int& priority);
   /// The event of a slot, made on first use; null when that failed. `captured` chooses the set that is used inside captures.
@@ -94,9 +95,6 @@ class Contexts {
     Facts facts;
     std::array<std::array<cu::Event, kEventSlots>, 2> events{};
   };
-  static constexpr std::size_t kDevices = 64;
-  static std::size_t place_of(int device) { return static_cast<unsigned>(device) % kDevices; }
-  void find_least_sms(int device);   // with the lock held
   Entry* find(cu::Context context);  // with the lock held; one that is free for null
   // The driver is called without the lock. It may wait for what a context is about, which another context's launch may be needed
   // for.
@@ -107,8 +105,7 @@ class Contexts {
   OwnMutex mutex_;
   std::array<Entry, kContexts> entries_{};
   std::atomic<std::uint64_t> devices_seen_{0};  // a bit each; read at exit, maybe by a handler that interrupted a call of this
-  std::array<std::atomic<std::uint32_t>, kDevices> least_sms_{};
-  std::atomic<bool> left_out_{false};  // a context, for want of room
+  driver::SmallestParts parts_;
   static constexpr int kQuestions = 16;
   mutable std::atomic<std::uint32_t> given_back_{0};  // references to primary contexts, those of questions included
 };

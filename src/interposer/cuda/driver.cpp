@@ -5,6 +5,7 @@
 #include <new>
 
 #include "interposer/driver/calls.hpp"
+#include "interposer/process/signal_mask.hpp"
 
 namespace elbowroom::interposer::cuda {
 namespace {
@@ -35,6 +36,18 @@ std::optional<DriverCalls> Driver::find() {
 void Driver::after_fork() {
   new (&contexts) Contexts(calls);
   new (&descriptors) DescriptorTable();
+}
+
+// Any question about its attributes loads it. Drivers before CUDA 12.4 do not tell whether it is loaded.
+void Driver::load_function(FunctionId id) const {
+  const auto is_loaded = [&] {
+    const process::Undisturbed asking;
+    int state = 0;
+    const auto function = reinterpret_cast<cu::Function>(static_cast<std::uintptr_t>(id));
+    return calls.func_is_loaded != nullptr && calls.func_is_loaded(&state, function) == cu::kSuccess &&
+           state == cu::kFunctionLoaded;
+  };
+  if (!is_loaded()) { static_cast<void>(function_of(calls, id)); }
 }
 
 FunctionInfo Driver::describe_function(FunctionId id) const {

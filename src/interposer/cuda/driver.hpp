@@ -87,6 +87,7 @@ struct Driver {
     return state == cu::kSuccess ? calls.event_elapsed_time(&milliseconds, begin, end) : state;
   }
 
+  void load_function(FunctionId id) const;
   [[nodiscard]] FunctionInfo describe_function(FunctionId id) const;
   [[nodiscard]] DeviceInfo describe_device(int device) const;
   [[nodiscard]] std::uint32_t blocks_per_sm(FunctionId id, std::uint32_t threads, std::uint32_t dynamic_shared) const;

@@ -65,6 +65,8 @@ enum FunctionAttribute : int {
   kFuncRequiredClusterDepth = 13,
 };
 
+inline constexpr int kFunctionLoaded = 1;
+
 enum DeviceAttribute : int {
   kDeviceMultiprocessorCount = 16,
   kDeviceMaxSharedMemoryPerMultiprocessor = 81,

@@ -36,6 +36,7 @@ DriverCalls DriverCalls::find() {
   find_call(calls.func_get_attribute, "cuFuncGetAttribute");
   find_call(calls.func_set_attribute, "cuFuncSetAttribute");
   find_call(calls.func_get_name, "cuFuncGetName");
+  find_call(calls.func_is_loaded, "cuFuncIsLoaded");
   find_call(calls.kernel_get_function, "cuKernelGetFunction");
   find_call(calls.occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   find_call(calls.launch_kernel_ex, "cuLaunchKernelEx");

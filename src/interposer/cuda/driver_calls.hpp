@@ -39,6 +39,7 @@ struct DriverCalls {
   int (*func_get_attribute)(int*, int attribute, cu::Function);
   int (*func_set_attribute)(cu::Function, int attribute, int value);
   int (*func_get_name)(const char**, cu::Function);
+  int (*func_is_loaded)(int* state, cu::Function);
   int (*kernel_get_function)(cu::Function*, cu::Kernel);
   int (*occupancy)(int* blocks, cu::Function, int threads, std::size_t dynamic_shared);
   int (*launch_kernel_ex)(const cu::LaunchConfig*, cu::Function, void** parameters, void** extra);

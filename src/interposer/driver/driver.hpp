@@ -100,8 +100,10 @@ concept HasEvents = requires(const D& driver, typename D::Place place, typename 
 /// What is to be known of functions, devices and graphs.
 template <class D>
 concept Describes = requires(D driver, typename D::KernelNodeParams node) {
-  { driver.describe_function(FunctionId{}) } -> std::same_as<FunctionInfo>;
-  { driver.describe_device(int{}) } -> std::same_as<DeviceInfo>;  ///< without its name
+  /// As its launch would, where that waits for what runs. Handlers come meanwhile.
+  { driver.load_function(FunctionId{}) } -> std::same_as<void>;
+  { driver.describe_function(FunctionId{}) } -> std::same_as<FunctionInfo>;  ///< of one that is loaded
+  { driver.describe_device(int{}) } -> std::same_as<DeviceInfo>;             ///< without its name
   { driver.blocks_per_sm(FunctionId{}, std::uint32_t{}, std::uint32_t{}) } -> std::same_as<std::uint32_t>;
   { driver.reads_graphs() } -> std::same_as<bool>;  ///< false: what a graph holds is not known
   { driver.name_of(node) } -> std::same_as<const char*>;

@@ -29,6 +29,7 @@ template <Driver D>
 struct Asked {
   static StreamInfo stream(void* self, StreamId id) {
     D& driver = static_cast<Interposer<D>*>(self)->driver;
+    const process::Undisturbed asking;
     const typename D::OwnCalls own(driver.calls);
     StreamInfo info;
     typename D::Place place = D::kNowhere;
@@ -55,11 +56,14 @@ struct Asked {
   static FunctionInfo function(void* self, FunctionId id) {
     D& driver = static_cast<Interposer<D>*>(self)->driver;
     const typename D::OwnCalls own(driver.calls);
+    driver.load_function(id);
+    const process::Undisturbed asking;
     return driver.describe_function(id);
   }
 
   static DeviceInfo device(void* self, std::int32_t device) {
     D& driver = static_cast<Interposer<D>*>(self)->driver;
+    const process::Undisturbed asking;
     const typename D::OwnCalls own(driver.calls);
     DeviceInfo info = driver.describe_device(device);
     if (driver.calls.device_get_name == nullptr ||
@@ -75,6 +79,7 @@ struct Asked {
 
   static std::uint32_t blocks_per_sm(void* self, FunctionId id, std::uint32_t threads, std::uint32_t dynamic_shared) {
     D& driver = static_cast<Interposer<D>*>(self)->driver;
+    const process::Undisturbed asking;
     const typename D::OwnCalls own(driver.calls);
     return driver.blocks_per_sm(id, threads, dynamic_shared);
   }
@@ -91,7 +96,7 @@ void stand_aside() {
   Interposer<D>* state = Made<D>::interposer.load(std::memory_order_acquire);
   if (state == nullptr) { return; }
   // A handler that ends the process would cut the report off.
-  const process::Uninterrupted writing;
+  const process::Undisturbed writing;
   // A child that was made past fork() has its parent's state, and none of its own.
   if (state->used.exchange(false) && state->pid == getpid()) {
     process::write_process_report(

@@ -53,16 +53,17 @@ void Carriers::refuse(StreamId id) {
   static_cast<void>(entries_.obtain(id));
 }
 
-void Carriers::remove(StreamId id) {
+bool Carriers::remove(StreamId id) {
   Carrier carrier;
   {
     const std::lock_guard lock(mutex_);
     const Entry* entry = entries_.find(id);
-    if (entry == nullptr) { return; }
+    if (entry == nullptr) { return false; }
     carrier = entry->carrier;
     entries_.erase(id);
   }
   destroy(carrier);  // may wait for what the carrier still runs
+  return carrier.stream == nullptr;
 }
 
 void Carriers::forget(int device) {

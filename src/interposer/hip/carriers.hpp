@@ -27,8 +27,8 @@ class Carriers {
   Carrier of(StreamId id, hip::Stream stream, int device);
   /// The stream has a mask of compute units, which its work must keep to.
   void refuse(StreamId id);
-  /// The program has destroyed its stream, or made a new one of its handle.
-  void remove(StreamId id);
+  /// The program destroys its stream, or has made a new one of its handle. Whether it was to have no carrier.
+  bool remove(StreamId id);
   /// Every carrier of the device is gone with it.
   void forget(int device);
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstdio>
+#include <cstdlib>
 #include <new>
 #include <optional>
 
@@ -58,7 +59,7 @@ int version_of(const RuntimeCalls& calls) {
 
 }  // namespace
 
-Driver::Driver(const Calls& found) : calls(found), carriers(calls), version(version_of(calls)) {}
+Driver::Driver(const Calls& found) : calls(found), carriers(calls), version(version_of(calls)) { note_masks_of_all(); }
 
 std::optional<RuntimeCalls> Driver::find() {
   const RuntimeCalls found = RuntimeCalls::find();
@@ -77,9 +78,17 @@ void Driver::leave_possible(Rules& rules) {
   rules.product_count = 0;
 }
 
+void Driver::note_masks_of_all() {
+  for (const char* variable : {"ROC_GLOBAL_CU_MASK", "HSA_CU_MASK"}) {
+    const char* const value = std::getenv(variable);
+    if (value != nullptr && *value != '\0') { parts.note_unknown(); }
+  }
+}
+
 void Driver::after_fork() {
   new (&carriers) Carriers(calls);
-  new (&cu_masks) CuMasks;
+  new (&parts) driver::SmallestParts;
+  note_masks_of_all();
   devices_.store(0);
 }
 

@@ -6,8 +6,8 @@
 
 #include "interposer/core/core.hpp"
 #include "interposer/driver/driver.hpp"
+#include "interposer/driver/smallest_parts.hpp"
 #include "interposer/hip/carriers.hpp"
-#include "interposer/hip/cu_masks.hpp"
 #include "interposer/hip/runtime_calls.hpp"
 #include "interposer/nccl/report.hpp"
 #include "interposer/nccl/shared_wish.hpp"
@@ -71,10 +71,9 @@ struct Driver {
   [[nodiscard]] static std::uint64_t capture_of(Stream /*stream*/) { return 0; }
   int device(Place place);
   static std::uint32_t sms(Place /*device*/) { return 0; }
-  [[nodiscard]] std::uint32_t least_sms(int device) const { return cu_masks.least(device); }
+  [[nodiscard]] std::uint32_t least_sms(int device) const { return parts.of(device); }
   [[nodiscard]] int devices_seen() const;
   bool greatest_priority(Place device, int& priority) const;
-  /// Masks stay: the runtime may not have ended the device's streams.
   void forget(Place device) { carriers.forget(device); }
 
   [[nodiscard]] bool can_time() const;
@@ -84,6 +83,7 @@ struct Driver {
   /// one, whatever the mode of the thread. The question for the time does not.
   int elapsed(float& milliseconds, Event begin, Event end) const;
 
+  static void load_function(FunctionId /*id*/) {}
   [[nodiscard]] FunctionInfo describe_function(FunctionId id) const;
   [[nodiscard]] DeviceInfo describe_device(int device) const;
   [[nodiscard]] std::uint32_t blocks_per_sm(FunctionId id, std::uint32_t threads, std::uint32_t dynamic_shared) const;
@@ -98,10 +98,12 @@ struct Driver {
 
   Calls calls;
   Carriers carriers;
-  CuMasks cu_masks;
+  driver::SmallestParts parts;
   int version = 0;  ///< of the runtime, as in HIP_VERSION; 0: unknown
 
  private:
+  void note_masks_of_all();  // those that the environment gives all streams; how many units they have is not read
+
   std::atomic<std::uint64_t> devices_{0};  // a bit for each that device() told
 };
 

@@ -13,23 +13,21 @@ namespace {
 
 using StreamHooks = driver::StreamHooks<Driver>;
 
-/// The stream is gone, or about to go. What it had of a mask.
-std::optional<CuMask> forget(Interposer& state, hip::Stream stream) {
-  state.driver.carriers.remove(id_of(stream));
-  return state.driver.cu_masks.remove(id_of(stream));
-}
-
-void note_mask(Interposer& state, hip::Stream stream, const CuMask& mask) {
-  state.driver.carriers.refuse(id_of(stream));
-  state.driver.cu_masks.add(id_of(stream), mask);
-}
+/// The compute units of its device that a stream is kept to.
+struct CuMask {
+  int device = -1;          ///< below 0: not known
+  std::uint32_t units = 1;  ///< at least 1, which it is as well where it is not known
+};
 
 // A new stream may have the handle of one that a carrier was made for.
 void tell_created(int result, const hip::Stream* stream, unsigned flags, int priority, const std::optional<CuMask>& mask) {
   Interposer* state = interposer();
   if (state == nullptr || result != hip::kSuccess || stream == nullptr || *stream == nullptr) { return; }
-  static_cast<void>(forget(*state, *stream));
-  if (mask) { note_mask(*state, *stream, *mask); }
+  state->driver.carriers.remove(id_of(*stream));
+  if (mask) {
+    state->driver.carriers.refuse(id_of(*stream));
+    state->driver.parts.note(mask->device, mask->units);
+  }
   StreamHooks::tell_created(result, stream, flags, priority);
 }
 
@@ -85,9 +83,9 @@ int hipExecutionCtxStreamCreate(hip::Stream* stream, hip::ExecutionContext conte
 // runtime waits for both.
 int hipStreamDestroy(hip::Stream stream) {
   Interposer* state = interposer();
-  const std::optional<CuMask> mask = state == nullptr ? std::nullopt : forget(*state, stream);
+  const bool refused = state != nullptr && state->driver.carriers.remove(id_of(stream));
   const int result = StreamHooks::destroy_stream<&hipStreamDestroy>(stream);
-  if (mask && result != hip::kSuccess) { note_mask(*state, stream, *mask); }
+  if (refused && result != hip::kSuccess) { state->driver.carriers.refuse(id_of(stream)); }
   return result;
 }
 

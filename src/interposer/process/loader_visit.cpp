@@ -73,7 +73,7 @@ LoaderVisit::LoaderVisit() {
     ++depth;
     return;
   }
-  signals_ = set_signal_mask(kAllSignals);
+  signals_ = set_signal_mask(~kUrgentSignals);
   depth = 1;
   count_one_more(walking);
 }

@@ -11,7 +11,6 @@ namespace elbowroom::interposer::process {
 /// Which signals are blocked in a thread, as the system has it, and set by itself: a sanitizer's runtime is not always ready for
 /// calls of the C library's.
 using SignalMask = std::uint64_t;
-inline constexpr SignalMask kAllSignals = ~SignalMask{0};
 
 /// Returns what was set before. Part of who calls it, which may be compiled without a sanitizer.
 [[gnu::always_inline]] inline SignalMask set_signal_mask(SignalMask mask) {
@@ -22,32 +21,19 @@ inline constexpr SignalMask kAllSignals = ~SignalMask{0};
 
 constexpr SignalMask bit_of(int signal) { return SignalMask{1} << (static_cast<unsigned>(signal) - 1U); }
 
-/// Signals that must come at once: the thread's own faults, which end the process where they are blocked, and those by which
-/// collectors of garbage stop threads and wait for them.
+/// Signals that must come at once: the thread's own faults, which end the process where they are blocked, and those by which others
+/// wait for each thread. Runtimes stop threads by SIGPWR, SIGXCPU and real-time signals; the C library changes the user by 33.
 inline constexpr SignalMask kUrgentSignals = bit_of(SIGSEGV) | bit_of(SIGBUS) | bit_of(SIGFPE) | bit_of(SIGILL) | bit_of(SIGTRAP) |
-                                             bit_of(SIGSYS) | bit_of(SIGPWR) | bit_of(SIGXCPU);
+                                             bit_of(SIGSYS) | bit_of(SIGPWR) | bit_of(SIGXCPU) | ~(bit_of(33) - 1U);
 
-/// Around a call of ours to the driver within a call of the program. The driver allocates for it. A handler in the midst that ends
-/// the process, or forks, would hang where the program alone does not. Not for calls that may wait: a signal may be what they wait
-/// for.
+/// Holds the other signals back in this scope. A handler that ends the process, or forks, would hang or cut off what is written
+/// here, where the program alone does neither. Not for calls that may wait for long: a signal may be what they wait for.
 class Undisturbed {
  public:
   Undisturbed() : before_(set_signal_mask(~kUrgentSignals)) {}
   ~Undisturbed() { set_signal_mask(before_); }
   Undisturbed(const Undisturbed&) = delete;
   Undisturbed& operator=(const Undisturbed&) = delete;
-
- private:
-  SignalMask before_;
-};
-
-/// No handler interrupts the calling thread in this scope.
-class Uninterrupted {
- public:
-  Uninterrupted() : before_(set_signal_mask(kAllSignals)) {}
-  ~Uninterrupted() { set_signal_mask(before_); }
-  Uninterrupted(const Uninterrupted&) = delete;
-  Uninterrupted& operator=(const Uninterrupted&) = delete;
 
  private:
   SignalMask before_;

@@ -215,8 +215,9 @@ int cuEventDestroy_v2(cu::Event event) {
 
 int cuFuncGetAttribute(int* value, int attribute, cu::Function function) {
   fake::reached("cuFuncGetAttribute");
-  const fake::Function* known = function_of(function);
+  fake::Function* known = function_of(function);
   if (known == nullptr) { return cu::kErrorInvalidHandle; }
+  known->loaded = true;
   switch (attribute) {
     case cu::kFuncMaxThreadsPerBlock:
       *value = 1024;
@@ -239,6 +240,13 @@ int cuFuncSetAttribute(cu::Function function, int attribute, int value) {
   fake::Function* known = function_of(function);
   if (known == nullptr) { return cu::kErrorInvalidHandle; }
   if (attribute == cu::kFuncMaxDynamicSharedSizeBytes) { known->max_dynamic = value; }
+  return 0;
+}
+int cuFuncIsLoaded(int* state, cu::Function function) {
+  fake::reached("cuFuncIsLoaded");
+  const fake::Function* known = function_of(function);
+  if (known == nullptr) { return cu::kErrorInvalidHandle; }
+  *state = known->loaded ? cu::kFunctionLoaded : 0;
   return 0;
 }
 int cuFuncGetName(const char** name, cu::Function function) {

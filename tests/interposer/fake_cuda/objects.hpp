@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -53,6 +54,7 @@ struct Function {
   Kind kind = Kind::kFunction;
   std::string name;
   int registers = 0, static_shared = 0, max_dynamic = 48 * 1024;
+  std::atomic<bool> loaded{false};  ///< by a question for its attributes, as under lazy loading
 };
 
 struct Kernel {

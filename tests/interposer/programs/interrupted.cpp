@@ -69,6 +69,35 @@ void events_of_ours() {
   EXPECT(made_ours != 0 && interrupted_ours == 0 && urgent_ours == 2 * made_ours);
 }
 
+volatile std::sig_atomic_t asked_ours = 0;
+
+// So it is with the questions about a stream, a device and a kernel that are met for the first time. But to load the kernel may
+// wait for what runs, which may be for a handler to end.
+void questions_of_ours() {
+  const Lanes lanes;
+  EXPECT(std::signal(SIGUSR1, [](int) { interrupted_ours = interrupted_ours + within_ours; }) != SIG_ERR);
+  const cu::Function unloaded = fake_function("unloaded", 64, 0);
+  const cu::Function loaded = fake_function("loaded", 64, 0);
+  int registers = 0;
+  EXPECT(cuFuncGetAttribute(&registers, cu::kFuncNumRegs, loaded) == 0);
+  const cu::Stream stream = make_stream();
+  fake_set_told([](const char* name) {
+    for (const char* question : {"cuFuncIsLoaded", "cuFuncGetAttribute", "cuFuncGetName", "cuStreamGetCtx", "cuStreamGetPriority",
+                                 "cuOccupancyMaxActiveBlocksPerMultiprocessor"}) {
+      if (std::strcmp(name, question) != 0) { continue; }
+      asked_ours = asked_ours + 1;
+      within_ours = 1;
+      std::raise(SIGUSR1);
+      within_ours = 0;
+    }
+  });
+  launch_on(stream, loaded);
+  EXPECT(asked_ours > 5 && interrupted_ours == 0);
+  launch_on(stream, unloaded);
+  EXPECT(interrupted_ours == 1);
+  fake_set_told(nullptr);
+}
+
 // What the interposer reads at first is no point of cancellation for the program.
 void cancelled_at_first() {
   std::atomic<bool> launched{false};
@@ -97,6 +126,7 @@ constexpr Case kCases[] = {
     {"cancelled_with_knowledge", cancelled_with_knowledge},
     {"handler_orders", handler_orders},
     {"events_of_ours", events_of_ours},
+    {"questions_of_ours", questions_of_ours},
     {"cancelled_at_first", cancelled_at_first},
 };
 
