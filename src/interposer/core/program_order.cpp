@@ -176,14 +176,13 @@ Beside ProgramOrder::beside(const Stream& stream, const Order& order, const Span
   return {collectives_, collectives_.chains_of(world_of(stream, &order == &stream.captured)), order.collectives, span};
 }
 
-Beside ProgramOrder::not_waited_for(const Stream& stream, const Order& order, const Span& span) const {
+Beside ProgramOrder::not_waited_for(const Stream& stream, const Order& order, const Span& span, const Asked& asked) const {
   const std::uint64_t chains = collectives_.chains_of(world_of(stream, &order == &stream.captured));
-  return {collectives_, chains, order.collectives, span, &stream.gated};
+  return {collectives_, chains, order.collectives, span, &stream.gated, asked};
 }
 
 Beside ProgramOrder::ungated(const Stream& stream, const Order& order, const Span& span) const {
-  const std::uint64_t chains = collectives_.chains_of(world_of(stream, &order == &stream.captured));
-  return {collectives_, chains, order.collectives, span, &stream.gated, stream.asked};
+  return not_waited_for(stream, order, span, stream.asked);
 }
 
 bool ProgramOrder::may_queue(const Collective& collective, const Before& before) {

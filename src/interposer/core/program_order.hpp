@@ -93,8 +93,8 @@ class ProgramOrder {
   void close_passed(const Stream& stream, const Order& order);
   /// Live collectives that can run beside an operation with this order on this stream, and are expected to.
   [[nodiscard]] Beside beside(const Stream& stream, const Order& order, const Span& span) const;
-  /// Of these, those whose begin the stream does not wait for.
-  [[nodiscard]] Beside not_waited_for(const Stream& stream, const Order& order, const Span& span) const;
+  /// Of these, those whose begin the stream does not wait for, without what was asked for already.
+  [[nodiscard]] Beside not_waited_for(const Stream& stream, const Order& order, const Span& span, const Asked& asked = {}) const;
   /// Of these, those whose begin it may still be asked to wait for.
   [[nodiscard]] Beside ungated(const Stream& stream, const Order& order, const Span& span) const;
   /// A launch that is about to be made may take SMs before its turn.
