@@ -37,6 +37,7 @@ case $part in
     check 150 library "$bin/elbowroom" tune --suite library --budget 12 --json "$out/library.json" --profile "$out/library-profile.json"
     check 150 launch_cost python3 -B scripts/gpu/launch_cost.py --elbowroom "$bin/elbowroom" --launches 2 --seconds 130 --json "$out/launch-cost.json"
     check 60 late_hosts python3 -B scripts/gpu/late_hosts.py --elbowroom "$bin/elbowroom"
+    check 60 handlers python3 -B scripts/gpu/handlers.py --elbowroom "$bin/elbowroom"
     ;;
   memory)
     check 360 trouble python3 -B scripts/gpu/symmetric_trouble.py --seconds 330 --json "$out/symmetric-trouble.json"
