@@ -81,8 +81,10 @@ bool leaves_an_sm(const Launch& launch) {
   return launch.facts.grid.count() + others < least_sms(launch);
 }
 
+// A captured launch gets it when its graph is instantiated, where no other kernel has one. The program may compare the priorities of
+// what it captures, and so does the driver on an update.
 void decide_priority(Launch& launch) {
-  if (!launch.state.known.active.priority) { return; }
+  if (!launch.state.known.active.priority || launch.captured) { return; }
   if (launch.facts.sets_priority) {
     launch.state.refuse(launch.kernel, launch.decision, Refusal::own_priority);
     return;

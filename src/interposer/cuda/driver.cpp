@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include "interposer/driver/calls.hpp"
@@ -38,16 +40,18 @@ void Driver::after_fork() {
   new (&descriptors) DescriptorTable();
 }
 
-// Any question about its attributes loads it. Drivers before CUDA 12.4 do not tell whether it is loaded.
+// Any question about a function's attributes loads it. Drivers before CUDA 12.4 do not tell whether it is loaded.
 void Driver::load_function(FunctionId id) const {
-  const auto is_loaded = [&] {
+  const auto is_loaded = [&](cu::Function function) {
     const process::Undisturbed asking;
     int state = 0;
-    const auto function = reinterpret_cast<cu::Function>(static_cast<std::uintptr_t>(id));
     return calls.func_is_loaded != nullptr && calls.func_is_loaded(&state, function) == cu::kSuccess &&
            state == cu::kFunctionLoaded;
   };
-  if (!is_loaded()) { static_cast<void>(function_of(calls, id)); }
+  const auto named = reinterpret_cast<cu::Function>(static_cast<std::uintptr_t>(id));
+  if (is_loaded(named)) { return; }
+  const cu::Function function = plain_function(calls, named);
+  if (function != named && !is_loaded(function)) { static_cast<void>(plain_function(calls, function)); }
 }
 
 FunctionInfo Driver::describe_function(FunctionId id) const {
@@ -125,6 +129,11 @@ std::uint32_t Driver::blocks_per_sm(FunctionId id, std::uint32_t threads, std::u
   int blocks = 0;
   const int result = calls.occupancy(&blocks, function_of(calls, id), static_cast<int>(threads), dynamic_shared);
   return result == cu::kSuccess && blocks > 0 ? static_cast<std::uint32_t>(blocks) : 0;
+}
+
+bool Driver::uses_node_priorities() {
+  const char* const value = std::getenv("CUDA_GRAPHS_USE_NODE_PRIORITY");
+  return value != nullptr && std::strcmp(value, "1") == 0;
 }
 
 const char* Driver::name_of(const KernelNodeParams& parameters) const {

@@ -91,6 +91,8 @@ struct Driver {
   [[nodiscard]] FunctionInfo describe_function(FunctionId id) const;
   [[nodiscard]] DeviceInfo describe_device(int device) const;
   [[nodiscard]] std::uint32_t blocks_per_sm(FunctionId id, std::uint32_t threads, std::uint32_t dynamic_shared) const;
+  /// The environment makes priorities of nodes count in all graphs.
+  [[nodiscard]] static bool uses_node_priorities();
   [[nodiscard]] static bool reads_graphs() { return true; }
   [[nodiscard]] const char* name_of(const KernelNodeParams& parameters) const;
   [[nodiscard]] static std::uint64_t blocks_of(const KernelNodeParams& parameters) {

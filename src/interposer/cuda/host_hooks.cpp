@@ -92,6 +92,7 @@ int releasing_primary(cu::Device device, Call call) {
   Contexts& contexts = state->driver.contexts;
   const auto [primary, identity] = contexts.primary(device);
   const SyncPoint held = state->core->context_point(Driver::context_id(primary));
+  state->core->on_module_unload();  // as HostHooks::unload
   const int result = call();
   if (result != cu::kSuccess) { return result; }
   contexts.note_release();

@@ -45,7 +45,7 @@ struct CaptureHooks {
     const auto takes_flags = [&] {
       return with_flags != nullptr && process::may_call_instead<Ours>(reinterpret_cast<const void*>(with_flags));
     };
-    return instantiate(exec, graph, takes_flags, [&](bool node_priorities) {
+    return instantiate(exec, graph, 0, takes_flags, [&](bool node_priorities) {
       return node_priorities ? with_flags(exec, graph, D::kInstantiateUseNodePriority)
                              : process::call_real<Ours>(exec, graph, error_node, log, log_bytes);
     });
@@ -53,7 +53,7 @@ struct CaptureHooks {
 
   template <auto Ours>
   static int instantiate_with_flags(GraphExec* exec, Graph graph, unsigned long long flags) {
-    return instantiate(exec, graph, &always, [&](bool node_priorities) {
+    return instantiate(exec, graph, flags, &always, [&](bool node_priorities) {
       const unsigned long long added = node_priorities ? D::kInstantiateUseNodePriority : 0;
       return process::call_real<Ours>(exec, graph, flags | added);
     });
@@ -62,7 +62,7 @@ struct CaptureHooks {
   template <auto Ours>
   static int instantiate_with_params(GraphExec* exec, Graph graph, typename D::GraphInstantiateParams* parameters) {
     if (parameters == nullptr) { return process::call_real<Ours>(exec, graph, parameters); }
-    return instantiate(exec, graph, &always, [&](bool node_priorities) {
+    return instantiate(exec, graph, parameters->flags, &always, [&](bool node_priorities) {
       const std::uint64_t asked = parameters->flags;
       if (node_priorities) { parameters->flags |= D::kInstantiateUseNodePriority; }
       const int result = process::call_real<Ours>(exec, graph, parameters);
@@ -76,13 +76,13 @@ struct CaptureHooks {
   static int update(GraphExec exec, Graph graph, Arguments... arguments) {
     Interposer<D>* state = interposer<D>();
     if (state == nullptr) { return process::call_real<Ours>(exec, graph, arguments...); }
-    const bool node_priorities = state->graphs.get(exec).node_priorities;
+    const process::NodePriorities priorities = state->graphs.get(exec).priorities;
     const auto call = [&] { return process::call_real<Ours>(exec, graph, arguments...); };
-    const int result = node_priorities ? update_with_priorities(*state, graph, call) : call();
+    const int result = update_with_priorities(*state, priorities, graph, call);
     if (result != D::kSuccess) { return result; }
     GraphFacts facts = read_graph(state->driver, state->rules, graph);
-    if (node_priorities) { facts.first_blocks = first_blocks(state->driver, sms_of_graphs(state->driver), graph); }
-    state->graphs.put(exec, facts, node_priorities);
+    facts.first_blocks = first_blocks_with(*state, priorities, graph);
+    state->graphs.put(exec, facts, priorities);
     return result;
   }
 
@@ -92,8 +92,7 @@ struct CaptureHooks {
     Interposer<D>* state = interposer<D>();
     if (state == nullptr) { return process::call_real<Ours>(exec, node, last); }
     const auto call = [&] { return process::call_real<Ours>(exec, node, last); };
-    const bool node_priorities = state->graphs.get(exec).node_priorities;
-    const int result = node_priorities ? update_with_priorities(*state, child, call) : call();
+    const int result = update_with_priorities(*state, state->graphs.get(exec).priorities, child, call);
     if (result == D::kSuccess) { state->graphs.add(exec, read_graph(state->driver, state->rules, child)); }
     return result;
   }
@@ -123,7 +122,8 @@ struct CaptureHooks {
     if (facts.waits) { waiting.emplace(*state->core); }
     const GraphStep begun = state->core->on_graph_launch(id, facts, now, graph.newest);
     const Stream named = explicit_stream<D>(stream, default_stream);
-    if (graph.node_priorities && !state->graphs.priorities_left() && priority_of(state->driver, named) != 0) {
+    if (graph.priorities == process::NodePriorities::ours && !state->graphs.priorities_left() &&
+        priority_of(state->driver, named) != 0) {
       state->graphs.leave_priorities();
     }
     if (begun.step != 0 && !state->driver.is_captured(named)) {
@@ -159,10 +159,23 @@ struct CaptureHooks {
 
  private:
   template <class Call>
-  static int update_with_priorities(Interposer<D>& state, Graph graph, Call&& call) {
-    prioritise_collectives(state, graph);
-    const OthersWithoutPriority<D> others(state.driver, graph);
+  static int update_with_priorities(Interposer<D>& state, process::NodePriorities priorities, Graph graph, Call&& call) {
+    if (priorities != process::NodePriorities::ours) { return call(); }
+    const CollectivesFirst<D> first(state, graph);
     return call();
+  }
+
+  // Where the program asked for node priorities, collectives may have some, and which ones is not counted.
+  static std::uint64_t first_blocks_with(Interposer<D>& state, process::NodePriorities priorities, Graph graph) {
+    switch (priorities) {
+      case process::NodePriorities::none:
+        return 0;
+      case process::NodePriorities::of_program:
+        return collectives_may_have_priorities(state.driver, graph) ? kUnknownBlocks : 0;
+      case process::NodePriorities::ours:
+        break;
+    }
+    return first_blocks(state.driver, sms_of_graphs(state.driver), graph);
   }
 
   // While the driver launched the graph here, another thread may have launched it, and the driver has put that launch first. Or
@@ -180,26 +193,36 @@ struct CaptureHooks {
   // `make(node_priorities)` makes the graph with or without the flag that makes the priorities of its nodes count. Asked for it is
   // only where `takes_flags` says so. A driver that refuses the flag gets the program's own call.
   template <class TakesFlags, class Make>
-  static int instantiate(GraphExec* exec, Graph graph, TakesFlags&& takes_flags, Make&& make) {
+  static int instantiate(GraphExec* exec, Graph graph, std::uint64_t flags, TakesFlags&& takes_flags, Make&& make) {
     Interposer<D>* state = interposer<D>();
     if (state == nullptr) { return make(false); }
     GraphFacts facts = read_graph(state->driver, state->rules, graph);
-    const std::uint32_t sms = may_have_priorities(*state, facts) ? sms_of_graphs(state->driver) : 0;
-    bool node_priorities = sms != 0 && !others_have_priorities(state->driver, graph) && takes_flags();
-    if (node_priorities) { facts.first_blocks = first_blocks(state->driver, sms, graph); }
-    node_priorities = node_priorities && facts.first_blocks < sms && prioritise_collectives(*state, graph);
-    int result = D::kSuccess;
-    if (node_priorities) {
+    const bool asked = (flags & D::kInstantiateUseNodePriority) != 0 || D::uses_node_priorities();
+    process::NodePriorities priorities = asked ? process::NodePriorities::of_program : process::NodePriorities::none;
+    int result = kNotMade;
+    if (collectives_leave_an_sm(*state, facts, graph) && takes_flags()) {
       const typename D::OwnCalls own(state->driver.calls);
-      result = make(true);
-      node_priorities = result == D::kSuccess;
+      const CollectivesFirst<D> first(*state, graph);
+      if (first.any()) { result = make(true); }
     }
-    if (!node_priorities) {
-      facts.first_blocks = 0;
+    if (result == D::kSuccess) {
+      priorities = process::NodePriorities::ours;
+    } else {
+      facts.first_blocks = first_blocks_with(*state, priorities, graph);
       result = make(false);
     }
-    if (result == D::kSuccess && exec != nullptr) { state->graphs.put(*exec, facts, node_priorities); }
+    if (result == D::kSuccess && exec != nullptr) { state->graphs.put(*exec, facts, priorities); }
     return result;
+  }
+
+  static constexpr int kNotMade = -1;
+
+  // Its collectives, where they went first. Tells `facts` of their blocks.
+  static bool collectives_leave_an_sm(Interposer<D>& state, GraphFacts& facts, Graph graph) {
+    const std::uint32_t sms = may_have_priorities(state, facts) ? sms_of_graphs(state.driver) : 0;
+    if (sms == 0 || others_have_priorities(state.driver, graph)) { return false; }
+    facts.first_blocks = first_blocks(state.driver, sms, graph);
+    return facts.first_blocks < sms;
   }
 
   // A graph that would be forgotten could not be updated later: nobody would know of its priorities.

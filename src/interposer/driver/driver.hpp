@@ -105,7 +105,8 @@ concept Describes = requires(D driver, typename D::KernelNodeParams node) {
   { driver.describe_function(FunctionId{}) } -> std::same_as<FunctionInfo>;  ///< of one that is loaded
   { driver.describe_device(int{}) } -> std::same_as<DeviceInfo>;             ///< without its name
   { driver.blocks_per_sm(FunctionId{}, std::uint32_t{}, std::uint32_t{}) } -> std::same_as<std::uint32_t>;
-  { driver.reads_graphs() } -> std::same_as<bool>;  ///< false: what a graph holds is not known
+  { D::uses_node_priorities() } -> std::same_as<bool>;  ///< those of nodes count in all graphs
+  { driver.reads_graphs() } -> std::same_as<bool>;      ///< false: what a graph holds is not known
   { driver.name_of(node) } -> std::same_as<const char*>;
   { D::blocks_of(node) } -> std::same_as<std::uint64_t>;
   /// Whether a node of such a type, kernels and child graphs aside, ends by itself. What is not known need not.

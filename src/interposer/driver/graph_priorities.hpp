@@ -93,82 +93,89 @@ std::uint64_t first_blocks(const D& driver, std::uint32_t sms, typename D::Graph
   return all < sms ? all : at_once<D>(driver, graph, {nodes.get(), count}, {blocks.get(), count});
 }
 
-/// Whether some kernel beside the collectives has a priority of its own, or may have one, as in the body of a conditional node. The
-/// flag for node priorities would make it count as well.
-template <Driver D>
-bool others_have_priorities(const D& driver, typename D::Graph graph) {
+/// Whether some kernel of those that are `wanted` has a priority of its own, or may have one, as in the body of a conditional node.
+template <Driver D, class Wanted>
+bool may_have_priorities(const D& driver, typename D::Graph graph, Wanted&& wanted) {
   const typename D::OwnCalls own(driver.calls);
   bool any = driver.calls.graph_kernel_node_get_attribute == nullptr;
   const OtherNodes others =
       visit_kernel_nodes(driver, graph, [&](typename D::GraphNode node, const typename D::KernelNodeParams& parameters) {
         typename D::LaunchAttributeValue value{};
-        if (any || may_go_first(driver, parameters)) { return; }
+        if (any || !wanted(parameters)) { return; }
         any = driver.calls.graph_kernel_node_get_attribute(node, D::kLaunchPriority, &value) != D::kSuccess || value.priority != 0;
       });
   return any || others.hold_kernels;
 }
 
-/// Of kernels beside the collectives, for a scope: the priorities that nodes got from the streams they were captured from. In a
-/// graph whose program asked for no node priorities they mean nothing, and must not count because ours do.
+/// Collectives whose priorities count where the program asked for those of nodes.
 template <Driver D>
-class OthersWithoutPriority {
+bool collectives_may_have_priorities(const D& driver, typename D::Graph graph) {
+  return may_have_priorities(driver, graph,
+                             [&](const typename D::KernelNodeParams& parameters) { return may_go_first(driver, parameters); });
+}
+/// Kernels beside the collectives. The flag for node priorities would make theirs count as well.
+template <Driver D>
+bool others_have_priorities(const D& driver, typename D::Graph graph) {
+  return may_have_priorities(driver, graph,
+                             [&](const typename D::KernelNodeParams& parameters) { return !may_go_first(driver, parameters); });
+}
+
+/// For a scope: the graph's collectives have the greatest priority where the policy says so, and its other kernels none. What these
+/// got from the streams that they were captured on means nothing to a program that asked for no node priorities, and must not count
+/// because ours do. Behind the scope each node has again what the program gave it.
+template <Driver D>
+class CollectivesFirst {
  public:
-  OthersWithoutPriority(const D& driver, typename D::Graph graph) : driver_(driver) {
-    const auto& calls = driver.calls;
-    if (calls.graph_kernel_node_get_attribute == nullptr || calls.graph_kernel_node_set_attribute == nullptr) { return; }
+  CollectivesFirst(Interposer<D>& state, typename D::Graph graph) : driver_(state.driver) {
+    const typename D::OwnCalls own(driver_.calls);
+    int priority = 0;
+    if (!state.rules.priority || state.rules.policy == Policy::observe ||
+        driver_.calls.graph_kernel_node_get_attribute == nullptr || driver_.calls.graph_kernel_node_set_attribute == nullptr ||
+        !state.driver.greatest_priority(driver_.current_place(), priority)) {
+      return;
+    }
     std::size_t kernels = 0;
-    (void)visit_kernel_nodes(driver, graph, [&](typename D::GraphNode, const typename D::KernelNodeParams&) { ++kernels; });
-    if (kernels > 0) { own_.reset(new (std::nothrow) Own[kernels]); }
+    (void)visit_kernel_nodes(driver_, graph, [&](typename D::GraphNode, const typename D::KernelNodeParams&) { ++kernels; });
+    own_.reset(new (std::nothrow) Own[kernels]);
     if (own_ == nullptr) { return; }
-    (void)visit_kernel_nodes(driver, graph, [&](typename D::GraphNode node, const typename D::KernelNodeParams& parameters) {
-      typename D::LaunchAttributeValue value{};
-      if (count_ == kernels || may_go_first(driver, parameters)) { return; }
-      if (calls.graph_kernel_node_get_attribute(node, D::kLaunchPriority, &value) != D::kSuccess || value.priority == 0) { return; }
-      own_[count_++] = {node, value.priority};
-      set(node, 0);
+    (void)visit_kernel_nodes(driver_, graph, [&](typename D::GraphNode node, const typename D::KernelNodeParams& parameters) {
+      if (count_ < kernels) { change(node, may_go_first(driver_, parameters) ? priority : 0); }
     });
   }
-  ~OthersWithoutPriority() {
+  ~CollectivesFirst() {
+    const typename D::OwnCalls own(driver_.calls);
     for (std::size_t i = 0; i < count_; ++i) { set(own_[i].node, own_[i].priority); }
   }
-  OthersWithoutPriority(const OthersWithoutPriority&) = delete;
-  OthersWithoutPriority& operator=(const OthersWithoutPriority&) = delete;
+  CollectivesFirst(const CollectivesFirst&) = delete;
+  CollectivesFirst& operator=(const CollectivesFirst&) = delete;
+
+  /// True: some collective has it, and the graph must be instantiated with node priorities for it to count.
+  [[nodiscard]] bool any() const { return any_; }
 
  private:
   struct Own {
     typename D::GraphNode node;
     int priority;
   };
-  void set(typename D::GraphNode node, int priority) const {
+  bool set(typename D::GraphNode node, int priority) const {
     typename D::LaunchAttributeValue value{};
     value.priority = priority;
-    (void)driver_.calls.graph_kernel_node_set_attribute(node, D::kLaunchPriority, &value);
+    return driver_.calls.graph_kernel_node_set_attribute(node, D::kLaunchPriority, &value) == D::kSuccess;
+  }
+  void change(typename D::GraphNode node, int priority) {
+    typename D::LaunchAttributeValue value{};
+    if (driver_.calls.graph_kernel_node_get_attribute(node, D::kLaunchPriority, &value) != D::kSuccess) { return; }
+    if (value.priority != priority) {
+      if (!set(node, priority)) { return; }
+      own_[count_++] = {node, value.priority};
+    }
+    any_ = any_ || priority != 0;
   }
 
   const D& driver_;
   std::unique_ptr<Own[]> own_;
   std::size_t count_ = 0;
+  bool any_ = false;
 };
-
-/// Gives the graph's collectives the greatest priority where the policy says so. True: some have one, and the graph must be
-/// instantiated with node priorities for it to count.
-template <Driver D>
-bool prioritise_collectives(Interposer<D>& state, typename D::Graph graph) {
-  D& driver = state.driver;
-  const typename D::OwnCalls own(driver.calls);
-  int priority = 0;
-  if (!state.rules.priority || state.rules.policy == Policy::observe || driver.calls.graph_kernel_node_set_attribute == nullptr ||
-      !driver.greatest_priority(driver.current_place(), priority)) {
-    return false;
-  }
-  bool any = false;
-  (void)visit_kernel_nodes(driver, graph, [&](typename D::GraphNode node, const typename D::KernelNodeParams& parameters) {
-    if (!may_go_first(driver, parameters)) { return; }
-    typename D::LaunchAttributeValue value{};
-    value.priority = priority;
-    any = driver.calls.graph_kernel_node_set_attribute(node, D::kLaunchPriority, &value) == D::kSuccess || any;
-  });
-  return any;
-}
 
 }  // namespace elbowroom::interposer::driver

@@ -87,6 +87,7 @@ struct Driver {
   [[nodiscard]] FunctionInfo describe_function(FunctionId id) const;
   [[nodiscard]] DeviceInfo describe_device(int device) const;
   [[nodiscard]] std::uint32_t blocks_per_sm(FunctionId id, std::uint32_t threads, std::uint32_t dynamic_shared) const;
+  [[nodiscard]] static bool uses_node_priorities() { return false; }
   /// Not those of runtimes before 6.0, whose types of nodes were numbered in another way.
   [[nodiscard]] bool reads_graphs() const;
   [[nodiscard]] const char* name_of(const KernelNodeParams& parameters) const;

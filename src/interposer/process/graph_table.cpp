@@ -4,13 +4,13 @@
 
 namespace elbowroom::interposer::process {
 
-void GraphTable::put(const void* exec, const GraphFacts& facts, bool node_priorities) {
+void GraphTable::put(const void* exec, const GraphFacts& facts, NodePriorities priorities) {
   const std::lock_guard lock(mutex_);
   ExecutableGraph* known = graphs_.find(key_of(exec));
   if (known == nullptr && graphs_.size() < kGraphs) { known = graphs_.obtain(key_of(exec)); }
   if (known == nullptr) { return; }
   known->facts = facts;
-  known->node_priorities = node_priorities;
+  known->priorities = priorities;
 }
 
 void GraphTable::add(const void* exec, const GraphFacts& facts) {

@@ -11,12 +11,15 @@
 
 namespace elbowroom::interposer::process {
 
+/// Whose priorities of nodes count. An update must change none of them.
+enum class NodePriorities : std::uint8_t { none, of_program, ours };
+
 struct ExecutableGraph {
   GraphFacts facts;
-  bool node_priorities = false;  ///< instantiated with priorities of ours, which an update must not change
-  std::uint32_t newest = 0;      ///< its launches may stand behind all collectives up to this one; 0: behind none
-  std::uint32_t launches = 0;    ///< that have begun
-  std::uint32_t under_way = 0;   ///< of these, those of which it is not told that they have ended
+  NodePriorities priorities = NodePriorities::none;
+  std::uint32_t newest = 0;     ///< its launches may stand behind all collectives up to this one; 0: behind none
+  std::uint32_t launches = 0;   ///< that have begun
+  std::uint32_t under_way = 0;  ///< of these, those of which it is not told that they have ended
 };
 
 /// What the executable graphs of the process hold. At most kGraphs; a further one counts as one that waits, so that nothing is
@@ -27,7 +30,7 @@ class GraphTable {
   static constexpr std::uint32_t kMostMeanwhile = 65536;  ///< collectives that other threads launch while one launches a graph
 
   /// What it holds; which launch was its last one is kept as it was.
-  void put(const void* exec, const GraphFacts& facts, bool node_priorities);
+  void put(const void* exec, const GraphFacts& facts, NodePriorities priorities);
   /// The graph holds that as well; how many of a kind is kept as it was.
   void add(const void* exec, const GraphFacts& facts);
   /// Before a launch, or what makes it ready: the graph as it is then, without this launch.

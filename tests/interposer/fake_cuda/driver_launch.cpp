@@ -18,6 +18,8 @@ void add_kernel_node(const FakeCall& call) {
   auto* node = new fake::Node;
   node->kernel.v1 = {call.function, call.grid[0],  call.grid[1], call.grid[2],    call.block[0],
                      call.block[1], call.block[2], call.shared,  call.parameters, call.extra};
+  const auto* stream = fake::object<fake::Stream>(call.stream);
+  node->priority = stream == nullptr ? 0 : stream->priority;
   for (unsigned i = 0; i < std::min(call.attribute_count, kFakeAttributes); ++i) {
     if (call.attributes[i].id == cu::kLaunchPriority) { node->priority = call.attributes[i].value.priority; }
     if (call.attributes[i].id == cu::kLaunchCompletionEvent) {

@@ -23,6 +23,13 @@ std::atomic<unsigned long long> primaries_made{0};
 
 thread_local std::vector<fake::Context*> current_stack;
 fake::Stream* reused_stream = nullptr;
+void count_priorities(fake::Graph& graph, bool node_priorities) {
+  for (fake::Node* node : graph.nodes) {
+    node->counted = node_priorities ? node->priority : 0;
+    if (node->child != nullptr) { count_priorities(*node->child, node_priorities); }
+  }
+}
+
 int greatest_priority = -5;
 
 fake::Function* function_of(cu::Function handle) { return fake::object<fake::Function>(handle); }
@@ -38,6 +45,7 @@ cu::GreenContext fake_green_context(unsigned sms) {
 }
 
 void fake_reuse_stream(cu::Stream stream) { reused_stream = fake::object<fake::Stream>(stream); }
+int fake_counted_priority(cu::GraphNode node) { return fake::object<fake::Node>(node)->counted; }
 void fake_set_greatest_priority(int greatest) { greatest_priority = greatest; }
 
 #pragma GCC visibility push(default)
@@ -355,6 +363,7 @@ int cuGraphInstantiateWithFlags(cu::GraphExec* exec, cu::Graph graph, unsigned l
   auto* made = new fake::Exec;
   made->graph = fake::object<fake::Graph>(graph);
   made->node_priorities = (flags & cu::kInstantiateUseNodePriority) != 0;
+  count_priorities(*made->graph, made->node_priorities);
   *exec = reinterpret_cast<cu::GraphExec>(made);
   return 0;
 }
@@ -374,10 +383,11 @@ int cuGraphExecUpdate_v2(cu::GraphExec exec, cu::Graph graph, void*) {
   auto* updated = fake::object<fake::Graph>(graph);
   bool same = known->graph->nodes.size() == updated->nodes.size();
   for (std::size_t i = 0; same && known->node_priorities && i < updated->nodes.size(); ++i) {
-    same = known->graph->nodes[i]->priority == updated->nodes[i]->priority;
+    same = known->graph->nodes[i]->counted == updated->nodes[i]->priority;
   }
   if (!same) { return 910; }  // CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE
   known->graph = updated;
+  count_priorities(*updated, known->node_priorities);
   return 0;
 }
 int cuGraphLaunch(cu::GraphExec exec, cu::Stream stream) {

@@ -67,6 +67,7 @@ struct Node {
   int type = cu::kGraphNodeKernel;
   cu::KernelNodeParamsV2 kernel{};
   int priority = 0;
+  int counted = 0;  ///< of these what counts in the executable graph that was made of it last
   Graph* child = nullptr;
 };
 

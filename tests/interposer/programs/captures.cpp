@@ -221,7 +221,8 @@ void explicit_nodes() {
   cu::GraphExec exec = nullptr;
   EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
   EXPECT(fake_call(fake_call_count() - 1)->flags == cu::kInstantiateUseNodePriority);
-  EXPECT(priority_of(inner) == kGreatestPriority && priority_of(compute) == 0);
+  EXPECT(fake_counted_priority(inner) == kGreatestPriority && fake_counted_priority(compute) == 0);
+  EXPECT(priority_of(inner) == 0);  // the program's own graph is as it was
 }
 
 // A graph in which nothing runs beside a collective is instantiated as the program asked.
@@ -259,6 +260,7 @@ void updated_graph() {
   EXPECT(cuGraphInstantiateWithFlags(&with_product, graph_of({two.all_reduce, two.gemm}), 0) == 0);
   EXPECT(cuGraphKernelNodeSetAttribute(product, cu::kLaunchPriority, &value) == 0);
   EXPECT(cuGraphExecUpdate_v2(with_product, captured, nullptr) == 0 && priority_of(product) == kGreatestPriority);
+  EXPECT(fake_counted_priority(product) == 0);
   cu::GraphExec other = nullptr;
   EXPECT(cuGraphInstantiateWithFlags(&other, graph_of({two.gemm}), 0) == 0);
   cu::Graph untouched = nullptr;

@@ -68,12 +68,6 @@ cu::GraphNode add_node(cu::Graph graph, cu::Function function, unsigned blocks, 
   return node;
 }
 
-int priority_of(cu::GraphNode node) {
-  cu::LaunchAttributeValue value{};
-  EXPECT(cuGraphKernelNodeGetAttribute(node, cu::kLaunchPriority, &value) == 0);
-  return value.priority;
-}
-
 bool uses_node_priorities(cu::Graph graph) {
   cu::GraphExec exec = nullptr;
   EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
@@ -88,16 +82,16 @@ void node_priority_leaves_an_sm() {
   const cu::GraphNode product = add_node(graph, two.gemm, 4096);
   const cu::GraphNode large = add_node(graph, two.all_reduce, 132);
   cu::GraphNode fused = add_node(graph, fake_function("_ZN9deep_gemm28sm100_fp8_fp4_mega_moe_implE", 255, 0), 24);
-  EXPECT(!uses_node_priorities(graph) && priority_of(large) == 0);
+  EXPECT(!uses_node_priorities(graph) && fake_counted_priority(large) == 0);
   add_node(graph, two.all_reduce, 64, product);
-  EXPECT(!uses_node_priorities(graph) && priority_of(large) == 0);
+  EXPECT(!uses_node_priorities(graph) && fake_counted_priority(large) == 0);
   EXPECT(cuGraphCreate(&graph, 0) == 0);
   const cu::GraphNode first = add_node(graph, two.all_reduce, 64, add_node(graph, two.gemm, 4096));
   fused = add_node(graph, fake_function("_ZN9deep_gemm28sm100_fp8_fp4_mega_moe_implE", 255, 0), 24);
-  EXPECT(uses_node_priorities(graph) && priority_of(first) == kGreatestPriority && priority_of(fused) == 0);
+  EXPECT(uses_node_priorities(graph) && fake_counted_priority(first) == kGreatestPriority && fake_counted_priority(fused) == 0);
   cu::GraphNode last = add_node(graph, two.all_reduce, 64, first);
   for (int i = 0; i < 8; ++i) { last = add_node(graph, two.all_reduce, 64, add_node(graph, two.gemm, 4096, last)); }
-  EXPECT(uses_node_priorities(graph) && priority_of(last) == kGreatestPriority);
+  EXPECT(uses_node_priorities(graph) && fake_counted_priority(last) == kGreatestPriority);
   add_node(graph, two.all_reduce, 67);
   EXPECT(uses_node_priorities(graph));
   add_node(graph, two.all_reduce, 1);

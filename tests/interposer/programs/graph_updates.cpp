@@ -78,7 +78,68 @@ void launched_with_priority() {
   EXPECT(cuGraphLaunch(exec, urgent) == 0 && !takes_priorities(exec, graph_of(two, 24)));
 }
 
-constexpr Case kCases[] = {{"across_all_sms", across_all_sms},
+cu::Graph captured_with_others_priority(const TwoStreams& two) {
+  cu::Graph graph = nullptr;
+  cu::GraphNode node = nullptr;
+  const cu::KernelNodeParamsV2 product = kernel(two.gemm, 4096);
+  cu::LaunchAttributeValue own{};
+  own.priority = -3;
+  EXPECT(cuStreamBeginCapture_v2(two.comm, cu::kCaptureModeRelaxed) == 0 && launch_on(two.comm, two.all_reduce, 24) == 0);
+  EXPECT(cuStreamEndCapture(two.comm, &graph) == 0 && cuGraphAddKernelNode_v2(&node, graph, nullptr, 0, &product) == 0);
+  EXPECT(cuGraphKernelNodeSetAttribute(node, cu::kLaunchPriority, &own) == 0);
+  return graph;
+}
+
+// A graph in which priorities of the program count is the program's: what it captures again is equal, also where collectives go
+// first at one time and not at the other.
+void priorities_of_program() {
+  const TwoStreams two;
+  cu::GraphExec exec = nullptr;
+  const cu::Graph first = captured_with_others_priority(two);
+  EXPECT(cuGraphInstantiateWithFlags(&exec, first, cu::kInstantiateUseNodePriority) == 0);
+  cu::Stream small = nullptr;
+  EXPECT(cuGreenCtxStreamCreate(&small, fake_green_context(16), cu::kStreamNonBlocking, 0) == 0);
+  EXPECT(cuGraphExecUpdate_v2(exec, captured_with_others_priority(two), nullptr) == 0);
+}
+
+bool goes_first(const TwoStreams& two, unsigned blocks) {
+  EXPECT(launch_on(two.comm, two.all_reduce, blocks) == 0);
+  const bool first = attribute_of(*fake_call(fake_call_count() - 1), cu::kLaunchPriority) != nullptr;
+  EXPECT(cuCtxSynchronize() == 0);
+  return first;
+}
+
+/// Of a collective alone, which the program gave that priority.
+cu::Graph graph_with_priority(const TwoStreams& two, int priority) {
+  cu::Graph graph = nullptr;
+  cu::GraphNode node = nullptr;
+  const cu::KernelNodeParamsV2 parameters = kernel(two.all_reduce, 24);
+  cu::LaunchAttributeValue value{};
+  value.priority = priority;
+  EXPECT(cuGraphCreate(&graph, 0) == 0 && cuGraphAddKernelNode_v2(&node, graph, nullptr, 0, &parameters) == 0);
+  EXPECT(cuGraphKernelNodeSetAttribute(node, cu::kLaunchPriority, &value) == 0);
+  return graph;
+}
+
+// Collectives with a priority that the program gave them may hold all SMs. The environment can make theirs count as well.
+void priorities_of_program_count() {
+  const TwoStreams two;
+  cu::GraphExec exec = nullptr;
+  const auto beside = [&](unsigned long long flags, int priority) {
+    EXPECT(cuGraphInstantiateWithFlags(&exec, graph_with_priority(two, priority), flags) == 0);
+    EXPECT(cuGraphLaunch(exec, two.compute) == 0);
+    return goes_first(two, 24);
+  };
+  EXPECT(beside(0, -1) && beside(cu::kInstantiateUseNodePriority, 0) && !beside(cu::kInstantiateUseNodePriority, -1));
+  EXPECT(cuGraphExecUpdate_v2(exec, graph_with_priority(two, -1), nullptr) == 0 && cuGraphLaunch(exec, two.compute) == 0);
+  EXPECT(!goes_first(two, 24));
+  EXPECT(setenv("CUDA_GRAPHS_USE_NODE_PRIORITY", "0", 1) == 0 && beside(0, -1));
+  EXPECT(setenv("CUDA_GRAPHS_USE_NODE_PRIORITY", "1", 1) == 0 && !beside(0, -1));
+}
+
+constexpr Case kCases[] = {{"priorities_of_program", priorities_of_program},
+                           {"priorities_of_program_count", priorities_of_program_count},
+                           {"across_all_sms", across_all_sms},
                            {"launched_with_priority", launched_with_priority},
                            {"launched_by_kernels", launched_by_kernels},
                            {"launched_by_kernels_with_params", launched_by_kernels_with_params}};

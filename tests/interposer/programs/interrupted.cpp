@@ -96,6 +96,9 @@ void questions_of_ours() {
   EXPECT(asked_ours > 8 && interrupted_ours == 0);
   launch_on(stream, unloaded);
   EXPECT(interrupted_ours == 1);
+  // The first question is refused, and the one about its function loads that.
+  launch_on(stream, reinterpret_cast<cu::Function>(fake_kernel("unloaded_kernel", 64, 0)));
+  EXPECT(interrupted_ours == 3);
   fake_set_told(nullptr);
 }
 

@@ -300,6 +300,21 @@ void context_destroyed() {
   EXPECT(cuCtxSetCurrent(lanes.context) == 0 && lanes.waits_for(lanes.comm));
 }
 
+// A function's handle is free before the call returns, and another thread may get it for a collective at once.
+void reused_while_released() {
+  const Lanes lanes;
+  const cu::Function function = fake_function("product", 64, 0);
+  EXPECT(launch_on(lanes.compute, function, 24) == 0);
+  bool known = false;
+  during("cuDevicePrimaryCtxRelease", [&] {
+    fake_reuse_function(function, kAllReduce);
+    fake_reset();
+    EXPECT(launch_on(make_stream(), function, 24) == 0);
+    known = attribute_of(last_call_named("cuLaunchKernelEx"), cu::kLaunchPriority) != nullptr;
+  });
+  EXPECT(cuDevicePrimaryCtxRelease(0) == 0 && known);
+}
+
 // The driver may be waiting for room in a stream's queue, which what another thread launches makes.
 void full_queue() {
   const TwoStreams two;
@@ -370,6 +385,7 @@ constexpr Case kCases[] = {
     {"context_attached_twice", context_attached_twice},
     {"context_destroyed", context_destroyed},
     {"full_queue", full_queue},
+    {"reused_while_released", reused_while_released},
     {"other_device", other_device},
     {"other_device_asked", other_device_asked},
 };
