@@ -61,6 +61,7 @@ Contexts::Entry* Contexts::find(cu::Context context) {
 }
 
 std::optional<Contexts::Facts> Contexts::ask(cu::Context context) const {
+  const process::Undisturbed asking;
   const CurrentContext scope(driver_, context);
   Facts facts;
   if (!scope.ok() || driver_.ctx_get_device == nullptr || driver_.ctx_get_device(&facts.device) != cu::kSuccess) {

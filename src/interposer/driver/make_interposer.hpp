@@ -29,7 +29,6 @@ template <Driver D>
 struct Asked {
   static StreamInfo stream(void* self, StreamId id) {
     D& driver = static_cast<Interposer<D>*>(self)->driver;
-    const process::Undisturbed asking;
     const typename D::OwnCalls own(driver.calls);
     StreamInfo info;
     typename D::Place place = D::kNowhere;
@@ -37,6 +36,7 @@ struct Asked {
       place = D::place_of(ContextId{id & kHandleBits & ~kTag});
       info.blocking = !is_whole_context(id);
     } else {
+      const process::Undisturbed asking;
       const auto handle = reinterpret_cast<typename D::Stream>(static_cast<std::uintptr_t>(id));
       place = driver.place_of(handle);
       info.blocking = !driver.is_non_blocking(handle);
@@ -95,8 +95,9 @@ template <Driver D>
 void stand_aside() {
   Interposer<D>* state = Made<D>::interposer.load(std::memory_order_acquire);
   if (state == nullptr) { return; }
-  // A handler that ends the process would cut the report off.
+  // A handler that ends the process would cut the report off, and so would a cancellation that waits for this thread.
   const process::Undisturbed writing;
+  const process::Uncancelled finishing;
   // A child that was made past fork() has its parent's state, and none of its own.
   if (state->used.exchange(false) && state->pid == getpid()) {
     process::write_process_report(

@@ -42,6 +42,12 @@ void count_one_more(std::atomic<unsigned>& holders) {
   holders.fetch_add(1);
 }
 
+// What was begun before a fork is not counted in its child.
+void count_one_less(std::atomic<unsigned>& holders) {
+  unsigned known = holders.load();
+  while (known != 0 && !holders.compare_exchange_weak(known, known - 1)) {}
+}
+
 void before_fork() {
   forks = true;
   forking.fetch_add(1);
@@ -53,8 +59,8 @@ void after_fork() {
   forks = false;
 }
 
-// The numbers are those of the moment of the fork. Nobody but this thread unloads anything here: it may go on with what the fork
-// interrupted. That was perhaps not counted yet.
+// The numbers are those of the moment of the fork. Nobody but this thread walks or unloads anything here: it may go on with what
+// the fork interrupted. An unload was perhaps not counted yet.
 void after_fork_in_child() {
   if (walking.load() != 0 || unloads.load() != 0) { lost.store(true); }
   walking.store(0);
@@ -73,14 +79,14 @@ LoaderVisit::LoaderVisit() {
     ++depth;
     return;
   }
-  signals_ = set_signal_mask(~kUrgentSignals);
+  signals_ = block_signals();
   depth = 1;
   count_one_more(walking);
 }
 
 LoaderVisit::~LoaderVisit() {
   if (--depth != 0) { return; }
-  walking.fetch_sub(1);
+  count_one_less(walking);
   set_signal_mask(signals_);
 }
 

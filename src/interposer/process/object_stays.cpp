@@ -27,15 +27,21 @@ struct Place {
 constinit std::array<Place, kStays> places{};
 constinit std::atomic<std::size_t> places_used{0};
 constinit std::atomic<Stay> stays_begun{0};
-constinit std::atomic<const void*> to_keep{nullptr};
+struct Kept {
+  std::atomic<const void*> begin{nullptr};  ///< of the object; null: free
+  std::atomic<bool> taken{false};
+};
+constinit std::array<Kept, 64> kept_objects{};
 
 // A reference takes a lock of the loader, whose holder may wait for whoever calls the driver. So it is taken by who unloads
 // something, and takes that lock anyway.
-void take_reference() {
-  static constinit std::atomic<bool> taken{false};
-  const void* function = to_keep.load(std::memory_order_relaxed);
-  if (function == nullptr || taken.load(std::memory_order_relaxed)) { return; }
-  taken.store(open_loaded(object_at(function)) != nullptr, std::memory_order_relaxed);
+void take_references() {
+  for (Kept& kept : kept_objects) {
+    const void* begin = kept.begin.load(std::memory_order_acquire);
+    if (begin == nullptr) { return; }
+    if (kept.taken.load(std::memory_order_relaxed)) { continue; }
+    kept.taken.store(open_loaded(object_at(begin)) != nullptr, std::memory_order_relaxed);
+  }
 }
 
 Stay new_stay(std::size_t place) {
@@ -112,8 +118,12 @@ bool is_here(Stay stay) {
 }
 
 void keep_loaded(const void* function) {
-  if (to_keep.load(std::memory_order_relaxed) != nullptr || is_from_start(function)) { return; }
-  to_keep.store(function, std::memory_order_relaxed);
+  const void* begin = is_from_start(function) ? nullptr : object_at(function).begin();
+  if (begin == nullptr) { return; }
+  for (Kept& kept : kept_objects) {
+    const void* known = nullptr;
+    if (kept.begin.compare_exchange_strong(known, begin, std::memory_order_acq_rel) || known == begin) { return; }
+  }
 }
 
 }  // namespace elbowroom::interposer::process
@@ -122,7 +132,7 @@ void keep_loaded(const void* function) {
 extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) noexcept {
   using namespace elbowroom::interposer::process;
   const DlcloseFunction next = next_dlclose();
-  take_reference();
+  take_references();
   // From before the first moment at which another thread may load something there.
   const LoaderUnload unloading;
   const int result = next == nullptr ? -1 : next(handle);

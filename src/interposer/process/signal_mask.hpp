@@ -12,13 +12,6 @@ namespace elbowroom::interposer::process {
 /// calls of the C library's.
 using SignalMask = std::uint64_t;
 
-/// Returns what was set before. Part of who calls it, which may be compiled without a sanitizer.
-[[gnu::always_inline]] inline SignalMask set_signal_mask(SignalMask mask) {
-  SignalMask before = 0;
-  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &before, sizeof mask);
-  return before;
-}
-
 constexpr SignalMask bit_of(int signal) { return SignalMask{1} << (static_cast<unsigned>(signal) - 1U); }
 
 /// Signals that must come at once: the thread's own faults, which end the process where they are blocked, and those by which others
@@ -26,11 +19,24 @@ constexpr SignalMask bit_of(int signal) { return SignalMask{1} << (static_cast<u
 inline constexpr SignalMask kUrgentSignals = bit_of(SIGSEGV) | bit_of(SIGBUS) | bit_of(SIGFPE) | bit_of(SIGILL) | bit_of(SIGTRAP) |
                                              bit_of(SIGSYS) | bit_of(SIGPWR) | bit_of(SIGXCPU) | ~(bit_of(33) - 1U);
 
+/// Blocks all other signals beside what the program has blocked, and returns that. Part of who calls it, which may be compiled
+/// without a sanitizer.
+[[gnu::always_inline]] inline SignalMask block_signals() {
+  const SignalMask held = ~kUrgentSignals;
+  SignalMask before = 0;
+  syscall(SYS_rt_sigprocmask, SIG_BLOCK, &held, &before, sizeof held);
+  return before;
+}
+[[gnu::always_inline]] inline void set_signal_mask(SignalMask mask) {
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, nullptr, sizeof mask);
+}
+
 /// Holds the other signals back in this scope. A handler that ends the process, or forks, would hang or cut off what is written
-/// here, where the program alone does neither. Not for calls that may wait for long: a signal may be what they wait for.
+/// here, where the program alone does neither. Not for calls that may wait for long: a signal may be what they wait for. No
+/// OwnMutex is waited for here: whoever holds it may be stopped by a signal that this thread holds back, and be waited for with it.
 class Undisturbed {
  public:
-  Undisturbed() : before_(set_signal_mask(~kUrgentSignals)) {}
+  Undisturbed() : before_(block_signals()) {}
   ~Undisturbed() { set_signal_mask(before_); }
   Undisturbed(const Undisturbed&) = delete;
   Undisturbed& operator=(const Undisturbed&) = delete;

@@ -163,11 +163,20 @@ void* substitute_library(const Hook& hook, void* handle, void* found, const void
   if (found == hook.ours() && !(defines && calling.binds_own_first())) {
     found = visible_definition(hook.symbol, handle == RTLD_DEFAULT ? caller : nullptr);
     if (found == nullptr) { return no_symbol(hook); }
+    if (handle == RTLD_DEFAULT) { keep_loaded(found); }
     if (defines) { return found; }
   }
   if (defines) { return kAskNext; }
   hook.state->routes.fetch_or(kRouteDlsym, std::memory_order_relaxed);
   return redirect_to(hook, found);
+}
+
+// Who must not look at the loaded objects gets the library's own functions, whose calls nobody follows.
+bool may_substitute(const char* name) {
+  if (name == nullptr || !may_be_hooked(name)) { return false; }
+  if (!loader_is_lost()) { return true; }
+  note_unfollowed();
+  return false;
 }
 
 void* substitute(const Hook& hook, void* handle, void* found, const void* caller) {
@@ -266,7 +275,7 @@ using namespace elbowroom::interposer::process;
 void* elbowroom_dlsym(void* handle, const char* name, const char* /*unused*/, const void* caller) {
   const DlsymFunction next = next_dlsym();
   if (next == nullptr) { return kNoSymbol; }
-  if (name == nullptr || !may_be_hooked(name) || loader_is_lost()) { return kAskNext; }
+  if (!may_substitute(name)) { return kAskNext; }
   const Hook* hook = find_hook(name);
   if (hook == nullptr) { return substitute_tuner(handle, name); }
   return handle == RTLD_NEXT ? substitute_next(*hook, caller) : substitute(*hook, handle, next(handle, name), caller);
@@ -275,7 +284,7 @@ void* elbowroom_dlsym(void* handle, const char* name, const char* /*unused*/, co
 void* elbowroom_dlvsym(void* handle, const char* name, const char* version, const void* caller) {
   const DlvsymFunction next = next_dlvsym();
   if (next == nullptr) { return kNoSymbol; }
-  if (name == nullptr || !may_be_hooked(name) || loader_is_lost()) { return kAskNext; }
+  if (!may_substitute(name)) { return kAskNext; }
   const Hook* hook = find_hook(name);
   if (hook == nullptr) { return kAskNext; }
   return handle == RTLD_NEXT ? substitute_next(*hook, caller) : substitute(*hook, handle, next(handle, name, version), caller);
