@@ -4,14 +4,6 @@
 #include <bit>
 
 namespace elbowroom::interposer {
-namespace {
-
-template <class Visit>
-void for_each_bit(std::uint64_t mask, Visit visit) {
-  for (; mask != 0; mask &= mask - 1) { visit(static_cast<unsigned>(std::countr_zero(mask))); }
-}
-
-}  // namespace
 
 void Collectives::note_over(unsigned chain) {
   if (!is_over(chain)) { return; }
@@ -110,17 +102,22 @@ Serial Collectives::add(const CollectiveFacts& facts, const World& world, Contex
 }
 
 // Of each chain, as whoever it is behind ends last is not known.
-void Collectives::hold(const Before& before, std::uint64_t blocks) {
-  const auto add = [&](std::uint32_t& to) {
-    to = static_cast<std::uint32_t>(std::min<std::uint64_t>(to + std::min<std::uint64_t>(blocks, kUnknownBlocks), kUnknownBlocks));
+void Collectives::hold(const Before& before, std::uint64_t blocks, std::uint64_t first_blocks) {
+  const auto add = [](std::uint32_t& to, std::uint64_t more) {
+    to = static_cast<std::uint32_t>(std::min<std::uint64_t>(to + std::min<std::uint64_t>(more, kUnknownBlocks), kUnknownBlocks));
   };
   for_each_bit(live_, [&](unsigned chain) {
     if (before[chain] <= finished_[chain]) { return; }
-    add(at(tails_[chain]).most_blocks);
-    add(most_blocks_[chain].behind);
+    add(at(tails_[chain]).most_blocks, blocks);
+    add(most_blocks_[chain].behind, blocks);
+    add(at(tails_[chain]).most_first_blocks, first_blocks);
+    add(most_first_blocks_[chain].behind, first_blocks);
   });
   for_each_bit(doubted_, [&](unsigned chain) {
-    if (before[chain] >= doubts_[chain].from) { add(doubts_[chain].blocks); }
+    Doubt& doubt = doubts_[chain];
+    if (before[chain] < doubt.from) { return; }
+    add(doubt.blocks, blocks);
+    add(doubt.first_blocks, first_blocks);
   });
 }
 

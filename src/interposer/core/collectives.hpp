@@ -75,7 +75,8 @@ class Collectives {
   Serial add(const CollectiveFacts& facts, const World& world, ContextId context, Before& before, std::uint8_t& chain,
              std::uint64_t now);
   /// What stands behind `before` takes SMs before its turn, if it may, and keeps so many until what it waits for is over.
-  void hold(const Before& before, std::uint64_t blocks);
+  /// `first_blocks`: those with the greatest priority.
+  void hold(const Before& before, std::uint64_t blocks, std::uint64_t first_blocks);
   /// Serials are used up: nobody may hold one when they begin anew.
   [[nodiscard]] bool exhausted() const { return newest_ == std::numeric_limits<Serial>::max(); }
   /// Everything has finished, and the next serial is 1.

@@ -261,7 +261,6 @@ class Core {
   /// cheap that it comes before everything else.
   [[nodiscard]] bool leaves_alone(FunctionId function);
   [[nodiscard]] bool at_rest() const;  ///< nothing that orders streams is followed now; lock-free
-
   /// Where the thread of that number writes down what it launches by the short way (passing.hpp). Numbers of threads that have
   /// ended may come again. Null: nowhere.
   PassedLaunches* passed_launches(std::uint32_t thread);
@@ -367,6 +366,7 @@ class Core {
   [[nodiscard]] std::uint32_t newest_collective() const;  ///< its number; lock-free
   /// After the driver, last of all: whether it launched the graph, or made it ready.
   void after_graph(const GraphStep& begun, bool taken);
+  [[nodiscard]] std::uint64_t needed_sms(std::uint32_t sms) const;  ///< NeededSms::of
   /// Whether any stream is being captured, so that calls which may invalidate a capture must be put off. Lock-free.
   [[nodiscard]] bool capturing() const;
 

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "interposer/core/core_state.hpp"
+#include "interposer/core/launch_rules.hpp"
 #include "interposer/core/shaping.hpp"
 
 namespace elbowroom::interposer {
@@ -25,22 +26,6 @@ std::uint64_t signature_of(const LaunchFacts& facts, std::uint64_t kernel, std::
   return kind_key(of_any_grid, kernel);
 }
 
-/// One launch on its way through the rules.
-struct Launch {
-  CoreState& state;
-  const LaunchFacts& facts;
-  KernelRecord& kernel;
-  LaunchKind& kind;
-  Stream& stream;
-  Order& order;
-  bool captured;
-  Decision& decision;
-  std::uint32_t cap;  ///< blocks per SM; 0: none
-  TicketFields ticket;
-  Interval expected{};
-  std::optional<PassTerms> passes{};  ///< those like it may take the short way
-};
-
 // Another stream may join the capture by an event that the launch records, and what it captures before the others is not known.
 GraphFacts captured_node(const LaunchFacts& facts, bool communicates) {
   GraphFacts node;
@@ -60,81 +45,6 @@ bool may_time(const Launch& launch) {
   if (!launch.state.rules.timing || launch.kind.timing_pending) { return false; }
   if (known.order.captures_active() != 0 || !launch.kind.samples.wants(launch.kind.launches)) { return false; }
   return known.timing_allowance.spend();
-}
-
-bool may_have_company(const Launch& launch) {
-  return launch.captured || launch.kind.has_company || launch.kind.launches < kFirstCompanions;
-}
-
-// That the kernel which is left an SM may run on: a part of the device may be smaller than the collective's.
-std::uint32_t least_sms(const Launch& launch) {
-  const Platform& platform = launch.state.platform;
-  const std::uint32_t least = platform.least_sms == nullptr ? 0 : platform.least_sms(platform.self, launch.stream.info.device);
-  const std::uint32_t own = launch.state.known.sms_of(launch.stream);
-  return least == 0 ? own : std::min(least, own);
-}
-
-// Blocks with priority are given SMs before those of a kernel whose result other ranks may need before they come. One SM is enough
-// for that kernel to end at last, and a block may take a whole SM. Where the number of SMs is not known, nothing goes first.
-bool leaves_an_sm(const Launch& launch) {
-  const std::uint64_t others = launch.state.known.order.first_blocks_beside(launch.stream, launch.order);
-  return launch.facts.grid.count() + others < least_sms(launch);
-}
-
-// A captured launch gets it when its graph is instantiated, where no other kernel has one. The program may compare the priorities of
-// what it captures, and so does the driver on an update.
-void decide_priority(Launch& launch) {
-  if (!launch.state.known.active.priority || launch.captured) { return; }
-  if (launch.facts.sets_priority) {
-    launch.state.refuse(launch.kernel, launch.decision, Refusal::own_priority);
-    return;
-  }
-  if (!may_have_company(launch)) { return; }
-  if (!leaves_an_sm(launch)) {
-    launch.state.refuse(launch.kernel, launch.decision, Refusal::fills_device);
-  } else {
-    launch.decision.priority = launch.ticket.priority = true;
-  }
-}
-
-void place_collective(Launch& launch) {
-  Knowledge& known = launch.state.known;
-  CollectiveFacts facts;
-  facts.expected = launch.expected;
-  facts.blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(launch.facts.grid.count(), 0xffffffffU));
-  const bool first = launch.decision.priority || launch.facts.sets_priority || launch.stream.info.first;
-  facts.first_blocks = first ? facts.blocks : 0;
-  facts.cluster = launch.kernel.cluster_of(launch.facts);
-  facts.sms = known.sms_of(launch.stream);
-  facts.shape = static_cast<std::uint32_t>(known.kinds.position(&launch.kind));
-  facts.duration_known = launch.kind.samples.known();
-  launch.ticket.serial =
-      launch.state.add_collective(launch.stream, launch.order, facts, launch.facts.host_time_ns, launch.ticket.join);
-  launch.ticket.era = known.order.era();
-  launch.ticket.collective = true;
-  launch.decision.is_collective = true;
-}
-
-void decide_collective(Launch& launch) {
-  Knowledge& known = launch.state.known;
-  const auto device = static_cast<std::size_t>(launch.stream.info.device);
-  // Compute that was launched before the collective, and runs when it arrives, keeps it company as well.
-  if (!launch.captured && known.compute_until[device] > launch.expected.start) { launch.kind.has_company = true; }
-  if (!launch.kernel.left_alone && !launch.kernel.passed_through) { decide_priority(launch); }
-  place_collective(launch);
-  if (launch.kernel.left_alone) { return; }
-  if (launch.kernel.passed_through) {
-    launch.state.refuse(launch.kernel, launch.decision, Refusal::passed_through);
-    return;
-  }
-  const bool surely_eager_or_captured = launch.captured || known.order.captures_active() == 0;
-  const bool worth_it = !compares(launch.state.rules) || may_have_company(launch);
-  const bool event_free = known.waiting[slot_of(launch.ticket.serial)] == 0;
-  const bool takes_event = worth_it && event_free && !launch.facts.sets_completion_event && !launch.kernel.event_refused;
-  if (known.active.gate && takes_event && surely_eager_or_captured) {
-    launch.decision.completion_event = slot_of(launch.ticket.serial);
-    launch.ticket.gate = true;
-  }
 }
 
 bool acts(const Launch& launch) {
@@ -161,7 +71,8 @@ Refusal refusal_of(const Launch& launch, const Collective& collective) {
                        .compute = launch.expected,
                        .sms = state.known.sms_of(launch.stream),
                        .collectives_between = order.may_queue(collective, launch.order.collectives),
-                       .blocks_of_others = order.collectives().blocks_beside(collective, launch.order.collectives),
+                       .blocks_of_others = order.collectives().blocks_beside(collective, launch.order.collectives) +
+                                           state.known.needed_sms.cooperative(),
                        .event_taken = order.collectives().newest() - collective.serial >= kEventSlots,
                        .capture_active = order.captures_active() != 0,
                        .waits_captured = launch.captured && order.waits_captured(launch.stream),
@@ -384,7 +295,9 @@ Decision Core::on_launch(const LaunchFacts& facts) {
   ++known.totals.launches;
   ++known.kernels[kernel].launches;
   known.timing_allowance.earn();
-  if (known.kernels[kernel].communication) {
+  if (!known.kernels[kernel].communication) {
+    known.needed_sms.note(facts.cooperative ? facts.grid.count() : 0, known.kernels[kernel].cluster_of(facts));
+  } else {
     state.see_collective();
     known.several_ranks = known.several_ranks || facts.note.ranks != 1;  // 0: launched by a thread that made no call
   }

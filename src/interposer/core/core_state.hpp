@@ -15,6 +15,7 @@
 #include "interposer/core/event_records.hpp"
 #include "interposer/core/known_choices.hpp"
 #include "interposer/core/known_durations.hpp"
+#include "interposer/core/needed_sms.hpp"
 #include "interposer/core/own_mutex.hpp"
 #include "interposer/core/passing.hpp"
 #include "interposer/core/policy.hpp"
@@ -120,6 +121,7 @@ inline constexpr int kMostQuestions = 4;  ///< bounds the cost of a launch besid
 struct Knowledge {
   std::uint32_t modules = 1;  ///< generation
   TimingAllowance timing_allowance;
+  NeededSms needed_sms;
   Controls active;
   bool collectives_seen = false;
   bool several_ranks = false;  ///< or an unknown number of them launched a collective together

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "interposer/core/needed_sms.hpp"
 #include "interposer/core/table.hpp"
 #include "run/trial_words.hpp"
 
@@ -56,7 +57,6 @@ Refusal expected_refusal(const GateQuestion& question) {
 // until other ranks have come. Clusters find theirs within a group of SMs, of which less than a cluster is left over. Groups have
 // eight SMs at least, and are larger than clusters: of those that are free half or more hold some, where they lie together.
 bool begins_at_once(const Collective& collective, std::uint64_t blocks_of_others) {
-  constexpr std::uint32_t kLeastGroup = 8;
   std::uint64_t left_over = 0;
   if (collective.cluster > 1) {
     left_over = std::max<std::uint64_t>(collective.blocks, std::uint64_t{collective.cluster - 1} * (collective.sms / kLeastGroup));

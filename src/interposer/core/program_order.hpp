@@ -98,10 +98,12 @@ class ProgramOrder {
   /// Of these, those whose begin it may still be asked to wait for.
   [[nodiscard]] Beside ungated(const Stream& stream, const Order& order, const Span& span) const;
   /// A launch that is about to be made may take SMs before its turn.
-  void hold(const Order& order, std::uint64_t blocks) { collectives_.hold(order.collectives, blocks); }
-  /// At most so many with the greatest priority may run beside one that is about to be added.
-  [[nodiscard]] std::uint64_t first_blocks_beside(const Stream& stream, const Order& order) const {
-    return collectives_.first_blocks_beside(world_of(stream, &order == &stream.captured), order.collectives);
+  void hold(const Order& order, std::uint64_t blocks) { collectives_.hold(order.collectives, blocks, 0); }
+  /// Some of these have the greatest priority.
+  void hold_first(const Order& order, std::uint64_t blocks) { collectives_.hold(order.collectives, 0, blocks); }
+  /// At most so many with the greatest priority may run beside one that is about to be added, outside captures.
+  [[nodiscard]] std::uint64_t first_blocks_beside(const Stream& stream, const Before& before) const {
+    return collectives_.first_blocks_beside(world_of(stream, false), before);
   }
   /// Makes the opened operation a collective, which is under way until end_launch.
   Serial add_collective(Stream& stream, Order& order, const CollectiveFacts& facts, std::uint64_t now, JoinId join = 0);

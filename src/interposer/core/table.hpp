@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -19,6 +20,11 @@ inline std::uint64_t key_of(const void* handle) { return reinterpret_cast<std::u
 
 /// The place's bit in a set of up to 64.
 constexpr std::uint64_t bit_at(unsigned place) { return std::uint64_t{1} << place; }
+/// Calls `visit(place)` for each place of the set.
+template <class Visit>
+void for_each_bit(std::uint64_t set, Visit visit) {
+  for (; set != 0; set &= set - 1) { visit(static_cast<unsigned>(std::countr_zero(set))); }
+}
 
 constexpr std::size_t kCacheLine = 64;
 

@@ -222,7 +222,7 @@ struct CaptureHooks {
     const std::uint32_t sms = may_have_priorities(state, facts) ? sms_of_graphs(state.driver) : 0;
     if (sms == 0 || others_have_priorities(state.driver, graph)) { return false; }
     facts.first_blocks = first_blocks(state.driver, sms, graph);
-    return facts.first_blocks < sms;
+    return facts.first_blocks + state.core->needed_sms(sms) <= sms;
   }
 
   // A graph that would be forgotten could not be updated later: nobody would know of its priorities.

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <thread>
 
@@ -149,6 +150,49 @@ void interrupted_look_up() {
   EXPECT(children_ended == 100);
 }
 
+// A child that is forked in the midst of a look-up goes on with it. Its own forks wait for nobody. By a signal that is never held
+// back.
+volatile std::sig_atomic_t is_child = 0;
+
+void fork_and_go_on(int) {
+  const pid_t child = fork();
+  is_child = child == 0 ? 1 : 0;
+  if (child == 0) { return; }
+  int status = 1;
+  if (waitpid(child, &status, 0) == child && status == 0) { children_ended = children_ended + 1; }
+  children = children + 1;
+}
+
+bool forks_at_once() {
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 5; ++i) {
+    const pid_t child = fork();
+    if (child == 0) { _exit(0); }
+    waitpid(child, nullptr, 0);
+  }
+  return std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(300);
+}
+
+void interrupted_look_up_by_urgent() {
+  EXPECT(driver_is_hooked());
+  struct sigaction action{};
+  action.sa_handler = &fork_and_go_on;
+  action.sa_flags = SA_RESTART;
+  sigevent event{};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = SIGRTMIN;
+  timer_t timer{};
+  EXPECT(sigaction(SIGRTMIN, &action, nullptr) == 0 && timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) == 0);
+  while (children < 60 && children_ended == children) {
+    itimerspec once{};
+    once.it_value.tv_nsec = 100'000 + 13'000 * children;
+    EXPECT(timer_settime(timer, 0, &once, nullptr) == 0);
+    for (const int before = children; children == before && is_child == 0;) { dlsym(RTLD_DEFAULT, "cuLaunchKernel"); }
+    if (is_child != 0) { _exit(forks_at_once() ? 0 : 1); }
+  }
+  EXPECT(children_ended == 60);
+}
+
 // A library is being unloaded, and the thread that does it holds the loader's lock until the children have ended.
 std::atomic<bool> unloading{false};
 std::atomic<bool> children_over{false};
@@ -220,6 +264,19 @@ void exit_while_reporting() {
   EXPECT(holds(report, "elbowroom.run-process/1"));
 }
 
+// A thread ends the process that was to be cancelled: what a report writes to would be where that happens.
+void exit_of_cancelled() {
+  const std::string report = report_of([] {
+    const Lanes lanes;
+    std::thread([] {
+      pthread_cancel(pthread_self());
+      std::exit(0);
+    }).join();
+    _exit(1);
+  });
+  EXPECT(holds(report, "elbowroom.run-process/1"));
+}
+
 // What is made past fork(), by containers say, tells nobody: it ends with its parent's state, whose locks another thread may hold.
 void unseen_fork() {
   const Lanes lanes;
@@ -246,7 +303,9 @@ constexpr Case kCases[] = {{"unseen_fork", unseen_fork},
                            {"unloaded_meanwhile", unloaded_meanwhile},
                            {"unloaded_soon", unloaded_soon},
                            {"exit_while_unloading", exit_while_unloading},
-                           {"exit_while_reporting", exit_while_reporting}};
+                           {"exit_while_reporting", exit_while_reporting},
+                           {"interrupted_look_up_by_urgent", interrupted_look_up_by_urgent},
+                           {"exit_of_cancelled", exit_of_cancelled}};
 
 }  // namespace
 

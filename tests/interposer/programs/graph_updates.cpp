@@ -137,7 +137,17 @@ void priorities_of_program_count() {
   EXPECT(setenv("CUDA_GRAPHS_USE_NODE_PRIORITY", "1", 1) == 0 && !beside(0, -1));
 }
 
-constexpr Case kCases[] = {{"priorities_of_program", priorities_of_program},
+// The blocks of a cooperative launch have to be there at once: 100 and 24 fit on 132 SMs, 100 and 33 do not.
+void beside_cooperative() {
+  const TwoStreams two;
+  cu::GraphExec exec = nullptr;
+  EXPECT(takes_priorities(exec, graph_of(two, 33)));
+  EXPECT(cuLaunchCooperativeKernel(two.gemm, 100, 1, 1, 544, 1, 1, 0, two.compute, nullptr) == 0);
+  EXPECT(takes_priorities(exec, graph_of(two, 24)) && !takes_priorities(exec, graph_of(two, 33)));
+}
+
+constexpr Case kCases[] = {{"beside_cooperative", beside_cooperative},
+                           {"priorities_of_program", priorities_of_program},
                            {"priorities_of_program_count", priorities_of_program_count},
                            {"across_all_sms", across_all_sms},
                            {"launched_with_priority", launched_with_priority},

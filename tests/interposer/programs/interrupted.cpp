@@ -102,6 +102,19 @@ void questions_of_ours() {
   fake_set_told(nullptr);
 }
 
+// What the program has blocked stays blocked, also signals that are held back for nobody.
+void blocked_signals() {
+  sigset_t blocked;
+  EXPECT(sigemptyset(&blocked) == 0);
+  for (const int signal : {SIGPWR, SIGXCPU, SIGRTMIN + 3}) { EXPECT(sigaddset(&blocked, signal) == 0); }
+  EXPECT(pthread_sigmask(SIG_BLOCK, &blocked, nullptr) == 0);
+  for (const int signal : {SIGPWR, SIGXCPU, SIGRTMIN + 3}) { EXPECT(std::raise(signal) == 0); }
+  const Lanes lanes;
+  EXPECT(lanes.waits_for(lanes.comm) && dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuLaunchKernel") != nullptr);
+  sigset_t pending;
+  EXPECT(sigpending(&pending) == 0 && sigismember(&pending, SIGRTMIN + 3) == 1 && sigismember(&pending, SIGPWR) == 1);
+}
+
 // What the interposer reads at first is no point of cancellation for the program.
 void cancelled_at_first() {
   std::atomic<bool> launched{false};
@@ -131,6 +144,7 @@ constexpr Case kCases[] = {
     {"handler_orders", handler_orders},
     {"events_of_ours", events_of_ours},
     {"questions_of_ours", questions_of_ours},
+    {"blocked_signals", blocked_signals},
     {"cancelled_at_first", cancelled_at_first},
 };
 

@@ -163,17 +163,17 @@ TEST(Collectives, HaveBesideThemWhatHoldsItsPlaceBehindOne) {
   const Serial late = streams.add(0, receive);
   const Serial asked = streams.add(2, timed(0, 1));
   const auto beside = [&] { return streams.all->blocks_beside(*streams.all->find(asked), {}); };
-  streams.all->hold(streams.before[1], 100);
+  streams.all->hold(streams.before[1], 100, 0);
   EXPECT_EQ(beside(), 4U) << "behind nothing";
   const Before behind_late = streams.before[0];
   const Serial failed = streams.add(0, receive);
-  streams.all->hold(behind_late, 10);
+  streams.all->hold(behind_late, 10, 0);
   EXPECT_EQ(beside(), 14U);
   streams.all->withdraw(failed);
   EXPECT_EQ(beside(), 14U);
   streams.add(0, receive);
   EXPECT_EQ(beside(), 14U);
-  streams.all->hold(behind_late, ~std::uint64_t{0});
+  streams.all->hold(behind_late, ~std::uint64_t{0}, 0);
   EXPECT_EQ(beside(), kUnknownBlocks);
   streams.all->finish(streams.before[0]);
   EXPECT_EQ(beside(), 0U);
@@ -185,12 +185,12 @@ TEST(Collectives, HaveBesideThemWhatHoldsItsPlaceBehindAForgottenOne) {
   CollectiveFacts receive;
   receive.blocks = 4;
   streams.add(0, receive);
-  streams.all->hold(streams.before[0], 10);
+  streams.all->hold(streams.before[0], 10, 0);
   for (std::size_t i = 0; i < Collectives::kKept; ++i) { streams.add(1, timed(i, i + 1)); }
   streams.all->finish(streams.before[1]);
   const Serial asked = streams.add(2, timed(0, 1));
   EXPECT_EQ(streams.all->blocks_beside(*streams.all->find(asked), {}), 14U);
-  streams.all->hold(streams.before[0], 20);
+  streams.all->hold(streams.before[0], 20, 0);
   EXPECT_EQ(streams.all->blocks_beside(*streams.all->find(asked), {}), 34U);
 }
 

@@ -44,5 +44,72 @@ TEST(CorePriority, CountsAGraphOnAStreamWithPriorityAsAllBlocks) {
   }
 }
 
+LaunchFacts of_blocks(const Program& program, StreamId stream, std::uint32_t blocks) {
+  LaunchFacts facts = program.facts(kAllReduce, stream);
+  facts.grid = {blocks, 1, 1};
+  return facts;
+}
+
+// Its 100 blocks need places at once. A collective leaves them theirs up to 132 - 100 = 32 blocks.
+TEST(CorePriority, LeavesACooperativeLaunchItsSms) {
+  for (const std::uint32_t blocks : {32U, 33U}) {
+    Program program(rules_of(Policy::priority));
+    LaunchFacts cooperative = program.facts(kGemm, kComputeStream);
+    cooperative.grid = {100, 1, 1};
+    cooperative.cooperative = true;
+    program.launch(cooperative);
+    program.launch(kGemm, kComputeStream);
+    EXPECT_EQ(program.launch(of_blocks(program, kCommStream, blocks)).priority, blocks == 32);
+  }
+}
+
+// Groups have 8 SMs at least, so there are 132 / 8 = 16 at most. With 3 x 16 + 1 = 49 SMs left over, some group has 4: up to 83
+// blocks.
+TEST(CorePriority, LeavesAClusterItsSms) {
+  for (const std::uint32_t blocks : {83U, 84U}) {
+    Program program(rules_of(Policy::priority));
+    LaunchFacts clusters = program.facts(kGemm, kComputeStream);
+    clusters.cluster = 4;
+    program.launch(clusters);
+    EXPECT_EQ(program.launch(of_blocks(program, kCommStream, blocks)).priority, blocks == 83);
+  }
+}
+
+// A collective that may begin before the one ahead of it ends holds SMs beside that one: 64 + 67 leave one of 132, 64 + 68 none.
+TEST(CorePriority, CountsWhatAProgrammaticCollectiveStandsBehind) {
+  for (const std::uint32_t blocks : {67U, 68U}) {
+    Program program(rules_of(Policy::priority));
+    program.launch(of_blocks(program, kCommStream, 64));
+    LaunchFacts behind = of_blocks(program, kCommStream, blocks);
+    behind.programmatic = true;
+    EXPECT_EQ(program.launch(behind).priority, blocks == 67);
+  }
+}
+
+// 40 and 40 of one stream may run at once: 51 of another one leave one of 132 SMs.
+TEST(CorePriority, CountsAllThatMayRunOfOneStream) {
+  for (const std::uint32_t blocks : {51U, 52U}) {
+    Program program(rules_of(Policy::priority));
+    program.launch(of_blocks(program, kCommStream, 40));
+    LaunchFacts behind = of_blocks(program, kCommStream, 40);
+    behind.programmatic = true;
+    EXPECT_TRUE(program.launch(behind).priority);
+    EXPECT_EQ(program.launch(of_blocks(program, kOtherComputeStream, blocks)).priority, blocks == 51);
+  }
+}
+
+// A cooperative launch may hold SMs until all its blocks have theirs: 24 + 108 begin at once on 132 SMs, 24 + 109 do not.
+TEST(CorePriority, GatesBesideACooperativeLaunchWhereBothFit) {
+  for (const std::uint32_t blocks : {108U, 109U}) {
+    Program program(rules_of(Policy::gate));
+    LaunchFacts cooperative = program.facts(kGemm, kOtherComputeStream);
+    cooperative.grid = {blocks, 1, 1};
+    cooperative.cooperative = true;
+    program.launch(cooperative);
+    program.launch(kAllReduce, kCommStream);
+    EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on != kNoEvent, blocks == 108);
+  }
+}
+
 }  // namespace
 }  // namespace elbowroom::interposer

@@ -185,6 +185,7 @@ TEST(KernelNames, RecognisesWhatSpinsUntilTheHostStores) {
   EXPECT_TRUE(
       waits_for_host("_ZN12tensorrt_llm7kernels29moeWaitSignalForGpuStageKernelEPNS0_31MoeLoadBalanceSingleLayerSignalEPi"));
   EXPECT_TRUE(waits_for_host("_Z9asyncLoadPVKb"));
+  EXPECT_TRUE(waits_for_host("_ZN2Al8internal4cuda16spin_wait_kernelEiPVi"));
   EXPECT_TRUE(waits_for_host("_Z22flagcxCollectiveKernelPv"));
   EXPECT_TRUE(waits_for_host("_Z11wait_kernelPV28ucc_ec_cuda_executor_state_t"));
   EXPECT_TRUE(waits_for_host("_ZN63_GLOBAL__N__2f9ab_18_cuda_wait_value_cu16wait_flag_kernelEPKii"));
