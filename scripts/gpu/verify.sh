@@ -38,6 +38,7 @@ case $part in
     check 150 launch_cost python3 -B scripts/gpu/launch_cost.py --elbowroom "$bin/elbowroom" --launches 2 --seconds 130 --json "$out/launch-cost.json"
     check 60 late_hosts python3 -B scripts/gpu/late_hosts.py --elbowroom "$bin/elbowroom"
     check 60 handlers python3 -B scripts/gpu/handlers.py --elbowroom "$bin/elbowroom"
+    check 60 needed_sms python3 -B scripts/gpu/needed_sms.py --elbowroom "$bin/elbowroom"
     ;;
   memory)
     check 360 trouble python3 -B scripts/gpu/symmetric_trouble.py --seconds 330 --json "$out/symmetric-trouble.json"

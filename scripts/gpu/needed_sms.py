@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Kernels that need several SMs at once, launched before a collective whose peers come only when they have ended: each ends as the program
+is, and must end where the collective goes first. Needs one Hopper GPU or a later one, and the driver alone.
+
+usage: scripts/gpu/needed_sms.py [--elbowroom PROGRAM] [--timeout 60]
+
+All SMs are held for 50 ms, while the kernel and then the collective are launched on other streams. Their blocks take a whole SM each. The
+host stands for the peers. Each line says whether the kernel ended before they came, as the program is and under `--policy priority`. Exit
+code 1 where it did not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import os
+import subprocess
+import sys
+import time
+
+from cuda_driver import CudaDriver
+
+NON_BLOCKING, MAPPED, MAX_DYNAMIC_SHARED, SM_COUNT = 1, 2, 8, 16
+SHARED_BYTES = 200 * 1024
+HELD_NS, LONGEST_S = 50_000_000, 3.0
+KERNELS = b"""
+.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry ncclDevKernel_AllReduce_flag(.param .u64 flag) {
+  .reg .u64 at;
+  .reg .u32 value;
+  .reg .pred again;
+  ld.param.u64 at, [flag];
+wait:
+  ld.volatile.global.u32 value, [at];
+  setp.eq.u32 again, value, 0;
+  @again bra wait;
+  ret;
+}
+.visible .entry hold(.param .u64 nanoseconds) {
+  .reg .u64 end, now;
+  .reg .pred again;
+  ld.param.u64 end, [nanoseconds];
+  mov.u64 now, %globaltimer;
+  add.u64 end, end, now;
+wait:
+  mov.u64 now, %globaltimer;
+  setp.lt.u64 again, now, end;
+  @again bra wait;
+  ret;
+}
+.visible .entry clusters(.param .u64 nanoseconds) .explicitcluster .reqnctapercluster 8, 1, 1 {
+  .reg .u64 end, now;
+  .reg .pred again;
+  ld.param.u64 end, [nanoseconds];
+  mov.u64 now, %globaltimer;
+  add.u64 end, end, now;
+wait:
+  mov.u64 now, %globaltimer;
+  setp.lt.u64 again, now, end;
+  @again bra wait;
+  ret;
+}
+.visible .entry grid_barrier(.param .u64 counter) {
+  .reg .u64 at;
+  .reg .u32 value, blocks;
+  .reg .pred again;
+  ld.param.u64 at, [counter];
+  mov.u32 blocks, %nctaid.x;
+  atom.global.add.u32 value, [at], 1;
+wait:
+  ld.volatile.global.u32 value, [at];
+  setp.lt.u32 again, value, blocks;
+  @again bra wait;
+  ret;
+}
+"""
+
+
+class Program:
+    """A stream each for what holds the SMs, for the kernel and for the collective. Every kernel is loaded."""
+
+    def __init__(self) -> None:
+        self.driver = CudaDriver()
+        context, module = ctypes.c_void_p(), ctypes.c_void_p()
+        self.driver("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
+        self.driver("cuCtxSetCurrent", context)
+        self.driver("cuModuleLoadData", ctypes.byref(module), KERNELS)
+        self.module = module
+        count = ctypes.c_int()
+        self.driver("cuDeviceGetAttribute", ctypes.byref(count), SM_COUNT, 0)
+        self.sms = count.value
+        self.collective = self.kernel(b"ncclDevKernel_AllReduce_flag")
+        self.hold, self.clusters, self.grid_barrier = self.kernel(b"hold"), self.kernel(b"clusters"), self.kernel(b"grid_barrier")
+        self.holding, self.compute, self.communication = (self.driver.stream(NON_BLOCKING) for _ in range(3))
+        self._arguments: list[object] = []
+        self.peers, self.peers_at = self.word()
+        self.counter, self.counter_at = self.word()
+        self.peers[0] = 1
+        self.launch(self.collective, self.communication, 1, self.peers_at)
+        self.launch(self.hold, self.holding, 1, 1000)
+        self.launch(self.clusters, self.holding, 8, 1000)
+        self.launch_cooperative(1)
+        self.driver("cuCtxSynchronize")
+        self.peers[0] = self.counter[0] = 0
+
+    def kernel(self, name: bytes) -> ctypes.c_void_p:
+        made = ctypes.c_void_p()
+        self.driver("cuModuleGetFunction", ctypes.byref(made), self.module, name)
+        self.driver("cuFuncSetAttribute", made, MAX_DYNAMIC_SHARED, SHARED_BYTES)
+        return made
+
+    def word(self) -> tuple[ctypes._Pointer[ctypes.c_uint32], int]:
+        memory, device = ctypes.c_void_p(), ctypes.c_uint64()
+        self.driver("cuMemHostAlloc", ctypes.byref(memory), ctypes.c_size_t(64), MAPPED)
+        self.driver("cuMemHostGetDevicePointer_v2", ctypes.byref(device), memory, 0)
+        return ctypes.cast(memory, ctypes.POINTER(ctypes.c_uint32)), device.value
+
+    def values(self, value: int) -> ctypes.Array[ctypes.c_void_p]:
+        argument = ctypes.c_uint64(value)
+        made = (ctypes.c_void_p * 1)(ctypes.cast(ctypes.pointer(argument), ctypes.c_void_p))
+        self._arguments.append((argument, made))
+        return made
+
+    def launch(self, kernel: ctypes.c_void_p, stream: ctypes.c_void_p, blocks: int, value: int) -> None:
+        self.driver("cuLaunchKernel", kernel, blocks, 1, 1, 32, 1, 1, SHARED_BYTES, stream, self.values(value), None)
+
+    def launch_cooperative(self, blocks: int) -> None:
+        self.driver("cuLaunchCooperativeKernel", self.grid_barrier, blocks, 1, 1, 32, 1, 1, SHARED_BYTES, self.compute,
+                    self.values(self.counter_at))
+
+    def collect(self, blocks: int) -> None:
+        self.launch(self.collective, self.communication, blocks, self.peers_at)
+
+    def ends(self) -> bool:
+        end = time.monotonic() + LONGEST_S
+        while time.monotonic() < end:
+            if self.driver.library.cuStreamQuery(self.compute) == 0:
+                return True
+            time.sleep(0.001)
+        return False
+
+
+def ordinary(program: Program) -> None:
+    program.launch(program.hold, program.compute, 3 * program.sms, 1_000_000)
+    program.collect(program.sms - 7)
+
+
+def cooperative(program: Program) -> None:
+    program.launch_cooperative(program.sms)
+    program.collect(24)
+
+
+def clusters(program: Program) -> None:
+    program.launch(program.clusters, program.compute, 8 * program.sms, 5_000_000)
+    program.collect(program.sms - 7)
+
+
+CASES = {case.__name__: case for case in (ordinary, cooperative, clusters)}
+
+
+def run_case(name: str) -> int:
+    program = Program()
+    program.launch(program.hold, program.holding, program.sms, HELD_NS)
+    time.sleep(0.005)
+    CASES[name](program)
+    ended = program.ends()
+    program.peers[0] = 1
+    program.driver("cuCtxSynchronize")
+    return 0 if ended else 1
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--elbowroom", default="elbowroom")
+    parser.add_argument("--timeout", type=float, default=60, help="of one run, in seconds")
+    parser.add_argument("--case", choices=tuple(CASES), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.case:
+        return run_case(options.case)
+    failed = False
+    first = [options.elbowroom, "run", "--no-memory", "--quiet", "--policy", "priority", "--"]
+    for name in CASES:
+        for arm, before in (("as it is", []), ("priority", first)):
+            command = [*before, sys.executable, "-B", os.path.abspath(__file__), "--case", name]
+            try:
+                code: int | str = subprocess.run(command, timeout=options.timeout, check=False).returncode
+            except subprocess.TimeoutExpired:
+                code = "not over"
+            failed = failed or code != 0
+            said = {0: "ended", 1: "did not end before the peers came"}.get(code, f"failed: {code}")
+            print(f"{name:12} {arm:9} {said}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
