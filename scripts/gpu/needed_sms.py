@@ -5,8 +5,9 @@ is, and must end where the collective goes first. Needs one Hopper GPU or a late
 usage: scripts/gpu/needed_sms.py [--elbowroom PROGRAM] [--timeout 60]
 
 All SMs are held for 50 ms, while the kernel and then the collective are launched on other streams. Their blocks take a whole SM each. The
-host stands for the peers. Each line says whether the kernel ended before they came, as the program is and under `--policy priority`. Exit
-code 1 where it did not.
+host stands for the peers. As expected is that the kernel ends before they come, as the program is and under `--policy priority`, and of the
+last case that a cooperative kernel begins with all its blocks or none, and nothing launched behind it begins before. Exit code 1 where one
+is not as expected.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 from cuda_driver import CudaDriver
 
@@ -97,6 +99,8 @@ class Program:
         self._arguments: list[object] = []
         self.peers, self.peers_at = self.word()
         self.counter, self.counter_at = self.word()
+        self.ended, self.ended_at = self.word()
+        self.ended[0] = 1  # a collective whose peers are there
         self.peers[0] = 1
         self.launch(self.collective, self.communication, 1, self.peers_at)
         self.launch(self.hold, self.holding, 1, 1000)
@@ -142,33 +146,56 @@ class Program:
         return False
 
 
-def ordinary(program: Program) -> None:
-    program.launch(program.hold, program.compute, 3 * program.sms, 1_000_000)
-    program.collect(program.sms - 7)
+def behind_held_sms(program: Program, launch: Callable[[], None], collective_blocks: int) -> bool:
+    """Whether what is launched first ends, although the peers of the collective behind it have not come."""
+    program.launch(program.hold, program.holding, program.sms, HELD_NS)
+    time.sleep(0.005)
+    launch()
+    program.collect(collective_blocks)
+    return program.ends()
 
 
-def cooperative(program: Program) -> None:
-    program.launch_cooperative(program.sms)
+def ordinary(program: Program) -> bool:
+    """A kernel of three waves, and a collective that leaves seven SMs."""
+    return behind_held_sms(program, lambda: program.launch(program.hold, program.compute, 3 * program.sms, 1_000_000), program.sms - 7)
+
+
+def clusters(program: Program) -> bool:
+    """The same with clusters of eight."""
+    return behind_held_sms(program, lambda: program.launch(program.clusters, program.compute, 8 * program.sms, 5_000_000), program.sms - 7)
+
+
+def cooperative(program: Program) -> bool:
+    """A cooperative kernel of all SMs, and a collective of 24 blocks."""
+    return behind_held_sms(program, lambda: program.launch_cooperative(program.sms), 24)
+
+
+def cooperative_large(program: Program) -> bool:
+    """The same, and a collective that leaves seven SMs."""
+    return behind_held_sms(program, lambda: program.launch_cooperative(program.sms), program.sms - 7)
+
+
+def cooperative_begins(program: Program) -> bool:
+    """No block of a cooperative kernel of all SMs begins beside a collective that is there, nor does a collective behind it."""
     program.collect(24)
+    time.sleep(0.02)
+    program.launch_cooperative(program.sms)
+    time.sleep(0.1)
+    behind = program.driver.stream(NON_BLOCKING)
+    program.launch(program.collective, behind, 24, program.ended_at)
+    time.sleep(0.1)
+    return program.counter[0] == 0 and program.driver.library.cuStreamQuery(behind) != 0
 
 
-def clusters(program: Program) -> None:
-    program.launch(program.clusters, program.compute, 8 * program.sms, 5_000_000)
-    program.collect(program.sms - 7)
-
-
-CASES = {case.__name__: case for case in (ordinary, cooperative, clusters)}
+CASES = {case.__name__: case for case in (ordinary, clusters, cooperative, cooperative_large, cooperative_begins)}
 
 
 def run_case(name: str) -> int:
     program = Program()
-    program.launch(program.hold, program.holding, program.sms, HELD_NS)
-    time.sleep(0.005)
-    CASES[name](program)
-    ended = program.ends()
+    as_expected = CASES[name](program)
     program.peers[0] = 1
     program.driver("cuCtxSynchronize")
-    return 0 if ended else 1
+    return 0 if as_expected else 1
 
 
 def main() -> int:
@@ -189,8 +216,8 @@ def main() -> int:
             except subprocess.TimeoutExpired:
                 code = "not over"
             failed = failed or code != 0
-            said = {0: "ended", 1: "did not end before the peers came"}.get(code, f"failed: {code}")
-            print(f"{name:12} {arm:9} {said}", flush=True)
+            said = {0: "as expected", 1: "not as expected"}.get(code, f"failed: {code}")
+            print(f"{name:18} {arm:9} {said}", flush=True)
     return 1 if failed else 0
 
 

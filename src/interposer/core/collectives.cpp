@@ -51,7 +51,7 @@ void Collectives::doubt(unsigned chain, Serial from, Serial up_to) {
   known.from = known.up_to == 0 ? from : std::min(known.from, from);
   known.up_to = up_to;
   known.blocks = std::max(known.blocks, at(from).most_blocks);  // with what is held behind it
-  known.first_blocks = std::max(known.first_blocks, at(from).first_blocks);
+  known.first_blocks = std::max(known.first_blocks, at(from).most_first_blocks);
   doubted_ |= bit_at(chain);
 }
 
@@ -180,6 +180,7 @@ void Collectives::withdraw(Serial serial) {
   if (collective->previous != 0) {
     Collective& previous = at(collective->previous);
     previous.most_blocks = std::max(previous.most_blocks, collective->most_blocks);  // with what is held since
+    previous.most_first_blocks = std::max(previous.most_first_blocks, collective->most_first_blocks);
   }
   note_over(chain);
 }

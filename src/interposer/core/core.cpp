@@ -79,7 +79,7 @@ void CoreState::forget() {
 }
 
 void CoreState::forget_functions() {
-  ++known.modules;
+  known.modules = ++known.newest_modules;
   rest.forget_functions();
   passing.forget_shapes();
 }
@@ -156,6 +156,20 @@ void Core::on_timing_lost(Ticket ticket) {
 void Core::on_module_unload() {
   CoreState::Hold hold(*state_);
   state_->forget_functions();
+}
+
+ModuleAges Core::begin_release() {
+  CoreState::Hold hold(*state_);
+  const std::uint32_t before = state_->known.modules;
+  state_->forget_functions();
+  return {before, state_->known.modules};
+}
+
+// Functions that were met meanwhile are asked for once more.
+void Core::end_release(const ModuleAges& begun) {
+  CoreState::Hold hold(*state_);
+  std::uint32_t& modules = state_->known.modules;
+  if (modules == begun.meanwhile) { modules = begun.before; }
 }
 
 void Core::on_stream_create(StreamId stream, const StreamInfo& info) {

@@ -247,8 +247,6 @@ struct Sink {
   void (*write)(void* self, const char* data, std::size_t size) = nullptr;
 };
 
-struct CoreState;
-
 class Core {
  public:
   /// All memory is taken here (a few MiB). Null when there is none: pass everything through.
@@ -273,13 +271,15 @@ class Core {
   void on_launched(Ticket ticket, LaunchOutcome outcome);
   /// A launch that Decision::time_it asked about has finished, and took this long between its two events.
   void on_timing(Ticket ticket, std::uint64_t nanoseconds, std::uint64_t host_time_ns);
-  /// The same launch's events failed or were given up: its time will not come.
-  void on_timing_lost(Ticket ticket);
+  void on_timing_lost(Ticket ticket);  ///< the same launch's events failed or were given up: its time will not come
   /// The step that Decision::step named took this long on the device, from its event to the event of the step with the next number.
   void on_step_time(std::uint64_t step, std::uint64_t nanoseconds);
   void on_step_lost(std::uint64_t step);  ///< its time will never be known
-  /// A module or library was unloaded: function handles may now mean something else.
-  void on_module_unload();
+  void on_module_unload();                ///< or a library's: function handles may now mean something else
+  /// A context may end with its modules in this call. Until the other is told, or on_module_unload(), no function is as it was
+  /// known.
+  [[nodiscard]] ModuleAges begin_release();
+  void end_release(const ModuleAges& begun);  ///< what begin_release() said; the context lives on
 
   // --- streams and events: after the driver said success, except where noted ---
   /// Optional: streams that were never created here are asked for by Platform::describe_stream.
@@ -294,8 +294,7 @@ class Core {
   /// The event stands behind no wait for the host that was told after `before`: another thread may have enqueued it behind the
   /// record. `captured`: the driver says so of the stream. Where the core knows of no capture, nothing is known of the event then.
   void on_event_record(EventId event, StreamId stream, const RecordPoint& before, bool captured = false);
-  /// The driver refused, or records it when a graph runs.
-  void on_event_not_recorded(EventId event, const RecordPoint& before);
+  void on_event_not_recorded(EventId event, const RecordPoint& before);  ///< the driver refused, or records it when a graph runs
   /// How often the event was recorded so far, or is being recorded. Lock-free.
   [[nodiscard]] std::uint64_t event_records(EventId event) const;
   [[nodiscard]] RecordPoint before_operation() const;          ///< what was told so far; lock-free
@@ -393,7 +392,7 @@ class Core {
   void report(const ProcessFacts& process, const Sink& sink);
 
  private:
-  explicit Core(std::unique_ptr<CoreState> state);
+  explicit Core(std::unique_ptr<struct CoreState> state);
   std::unique_ptr<CoreState> state_;
 };
 

@@ -119,7 +119,7 @@ TicketFields unpack(Ticket ticket);
 inline constexpr int kMostQuestions = 4;  ///< bounds the cost of a launch beside collectives by the hundred
 
 struct Knowledge {
-  std::uint32_t modules = 1;  ///< generation
+  std::uint32_t modules = 1, newest_modules = 1;  ///< generations
   TimingAllowance timing_allowance;
   NeededSms needed_sms;
   Controls active;

@@ -34,4 +34,9 @@ constexpr bool is_per_thread_stream(StreamId stream, std::uint32_t thread) {
 constexpr bool is_whole_context(StreamId stream) { return (stream & 7U) == 3; }
 constexpr bool is_legacy_stream(StreamId stream) { return (stream & 7U) == 1; }
 
+/// In which of their lives function handles are, around a call that may end a context.
+struct ModuleAges {
+  std::uint32_t before = 0, meanwhile = 0;
+};
+
 }  // namespace elbowroom::interposer

@@ -92,11 +92,13 @@ int releasing_primary(cu::Device device, Call call) {
   Contexts& contexts = state->driver.contexts;
   const auto [primary, identity] = contexts.primary(device);
   const SyncPoint held = state->core->context_point(Driver::context_id(primary));
-  state->core->on_module_unload();  // as HostHooks::unload
+  const ModuleAges functions = state->core->begin_release();  // before the call, as HostHooks::unload
   const int result = call();
-  if (result != cu::kSuccess) { return result; }
-  contexts.note_release();
-  if (contexts.lives_on(device, identity)) { return result; }
+  if (result == cu::kSuccess) { contexts.note_release(); }
+  if (result != cu::kSuccess || contexts.lives_on(device, identity)) {
+    state->core->end_release(functions);
+    return result;
+  }
   forget_own_of_device(*state, device);
   if (primary != nullptr) { state->core->on_context_destroy(Driver::context_id(primary)); }
   state->core->on_synchronized(held, now_ns());

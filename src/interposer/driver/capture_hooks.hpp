@@ -200,7 +200,7 @@ struct CaptureHooks {
     const bool asked = (flags & D::kInstantiateUseNodePriority) != 0 || D::uses_node_priorities();
     process::NodePriorities priorities = asked ? process::NodePriorities::of_program : process::NodePriorities::none;
     int result = kNotMade;
-    if (collectives_leave_an_sm(*state, facts, graph) && takes_flags()) {
+    if (collectives_leave_needed_sms(*state, facts, graph) && takes_flags()) {
       const typename D::OwnCalls own(state->driver.calls);
       const CollectivesFirst<D> first(*state, graph);
       if (first.any()) { result = make(true); }
@@ -218,7 +218,7 @@ struct CaptureHooks {
   static constexpr int kNotMade = -1;
 
   // Its collectives, where they went first. Tells `facts` of their blocks.
-  static bool collectives_leave_an_sm(Interposer<D>& state, GraphFacts& facts, Graph graph) {
+  static bool collectives_leave_needed_sms(Interposer<D>& state, GraphFacts& facts, Graph graph) {
     const std::uint32_t sms = may_have_priorities(state, facts) ? sms_of_graphs(state.driver) : 0;
     if (sms == 0 || others_have_priorities(state.driver, graph)) { return false; }
     facts.first_blocks = first_blocks(state.driver, sms, graph);

@@ -113,6 +113,7 @@ bool collectives_may_have_priorities(const D& driver, typename D::Graph graph) {
   return may_have_priorities(driver, graph,
                              [&](const typename D::KernelNodeParams& parameters) { return may_go_first(driver, parameters); });
 }
+
 /// Kernels beside the collectives. The flag for node priorities would make theirs count as well.
 template <Driver D>
 bool others_have_priorities(const D& driver, typename D::Graph graph) {

@@ -137,16 +137,20 @@ void priorities_of_program_count() {
   EXPECT(setenv("CUDA_GRAPHS_USE_NODE_PRIORITY", "1", 1) == 0 && !beside(0, -1));
 }
 
-// The blocks of a cooperative launch have to be there at once: 100 and 24 fit on 132 SMs, 100 and 33 do not.
-void beside_cooperative() {
+// A cluster of 4 has room where 3 x 16 + 1 = 49 of 132 SMs are left over: beside 83 blocks, and not beside 84.
+void beside_clusters() {
   const TwoStreams two;
   cu::GraphExec exec = nullptr;
-  EXPECT(takes_priorities(exec, graph_of(two, 33)));
-  EXPECT(cuLaunchCooperativeKernel(two.gemm, 100, 1, 1, 544, 1, 1, 0, two.compute, nullptr) == 0);
-  EXPECT(takes_priorities(exec, graph_of(two, 24)) && !takes_priorities(exec, graph_of(two, 33)));
+  EXPECT(takes_priorities(exec, graph_of(two, 84)));
+  cu::LaunchAttribute cluster{};
+  cluster.id = cu::kLaunchClusterDimension;
+  cluster.value.cluster_dim = {4, 1, 1};
+  const cu::LaunchConfig config{4096, 1, 1, 544, 1, 1, 0, two.compute, &cluster, 1};
+  EXPECT(cuLaunchKernelEx(&config, two.gemm, nullptr, nullptr) == 0);
+  EXPECT(takes_priorities(exec, graph_of(two, 83)) && !takes_priorities(exec, graph_of(two, 84)));
 }
 
-constexpr Case kCases[] = {{"beside_cooperative", beside_cooperative},
+constexpr Case kCases[] = {{"beside_clusters", beside_clusters},
                            {"priorities_of_program", priorities_of_program},
                            {"priorities_of_program_count", priorities_of_program_count},
                            {"across_all_sms", across_all_sms},

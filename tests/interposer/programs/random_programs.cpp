@@ -109,11 +109,9 @@ void launch(Program& program) {
   asked.function = program.functions[below(random, program.functions.size())];
   asked.parameters = reinterpret_cast<void**>((program.launches.size() + 1) * sizeof(void*));
   asked.extra = entry != Entry::kCooperative && chance(random, 30) ? asked.parameters + 1'000'000 : nullptr;
-  // All blocks of a cooperative launch have to fit at once, and shared memory is told by more of them.
-  const bool small = entry == Entry::kCooperative;
-  asked.grid = chance(random, 50) || small ? 24 : 1000;
+  asked.grid = chance(random, 50) ? 24 : 1000;
   asked.block = 32;
-  asked.shared = chance(random, 30) && !small ? 1000 : 0;
+  asked.shared = chance(random, 30) ? 1000 : 0;
   asked.attributes = ex ? static_cast<unsigned>(below(random, 3)) : 0;
   asked.cooperative = entry == Entry::kCooperative;
   const bool fails = chance(random, 5);

@@ -50,19 +50,6 @@ LaunchFacts of_blocks(const Program& program, StreamId stream, std::uint32_t blo
   return facts;
 }
 
-// Its 100 blocks need places at once. A collective leaves them theirs up to 132 - 100 = 32 blocks.
-TEST(CorePriority, LeavesACooperativeLaunchItsSms) {
-  for (const std::uint32_t blocks : {32U, 33U}) {
-    Program program(rules_of(Policy::priority));
-    LaunchFacts cooperative = program.facts(kGemm, kComputeStream);
-    cooperative.grid = {100, 1, 1};
-    cooperative.cooperative = true;
-    program.launch(cooperative);
-    program.launch(kGemm, kComputeStream);
-    EXPECT_EQ(program.launch(of_blocks(program, kCommStream, blocks)).priority, blocks == 32);
-  }
-}
-
 // Groups have 8 SMs at least, so there are 132 / 8 = 16 at most. With 3 x 16 + 1 = 49 SMs left over, some group has 4: up to 83
 // blocks.
 TEST(CorePriority, LeavesAClusterItsSms) {
@@ -95,19 +82,6 @@ TEST(CorePriority, CountsAllThatMayRunOfOneStream) {
     behind.programmatic = true;
     EXPECT_TRUE(program.launch(behind).priority);
     EXPECT_EQ(program.launch(of_blocks(program, kOtherComputeStream, blocks)).priority, blocks == 51);
-  }
-}
-
-// A cooperative launch may hold SMs until all its blocks have theirs: 24 + 108 begin at once on 132 SMs, 24 + 109 do not.
-TEST(CorePriority, GatesBesideACooperativeLaunchWhereBothFit) {
-  for (const std::uint32_t blocks : {108U, 109U}) {
-    Program program(rules_of(Policy::gate));
-    LaunchFacts cooperative = program.facts(kGemm, kOtherComputeStream);
-    cooperative.grid = {blocks, 1, 1};
-    cooperative.cooperative = true;
-    program.launch(cooperative);
-    program.launch(kAllReduce, kCommStream);
-    EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on != kNoEvent, blocks == 108);
   }
 }
 

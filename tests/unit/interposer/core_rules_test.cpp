@@ -37,6 +37,36 @@ TEST(CoreRules, DoesNotPadAKernelThatWasCompiledAnewForClusters) {
   EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::cluster_launch);
 }
 
+// A question for each of two kernels at first. During the release each is asked for, and behind it once more, as it was met
+// meanwhile.
+TEST(CoreRules, AReleaseThatEndsNothingForgetsNothing) {
+  Program program(rules_of(Policy::gate));
+  program.launch(kAllReduce, kCommStream);
+  program.launch(kGemm, kComputeStream);
+  EXPECT_EQ(program.fake.function_questions, 2);
+  const ModuleAges quiet = program.core->begin_release();
+  program.core->end_release(quiet);
+  program.launch(kGemm, kComputeStream);
+  EXPECT_EQ(program.fake.function_questions, 2);
+  const ModuleAges busy = program.core->begin_release();
+  program.launch(kGemm, kComputeStream);
+  EXPECT_EQ(program.fake.function_questions, 3);
+  program.core->end_release(busy);
+  program.launch(kAllReduce, kCommStream);
+  program.launch(kGemm, kComputeStream);
+  EXPECT_EQ(program.fake.function_questions, 4);
+}
+
+TEST(CoreRules, AnUnloadDuringAReleaseForgetsAll) {
+  Program program(rules_of(Policy::gate));
+  program.launch(kAllReduce, kCommStream);
+  const ModuleAges begun = program.core->begin_release();
+  program.core->on_module_unload();
+  program.core->end_release(begun);
+  program.launch(kAllReduce, kCommStream);
+  EXPECT_EQ(program.fake.function_questions, 2);
+}
+
 TEST(CoreRules, ShapesByFootprintWhatNoNameIsFor) {
   // The platform's kernels have 64 registers and 1,024 bytes of their own; launches have 512 threads.
   const Rules rules = with(rules_of(Policy::shape), "footprint 512x64 1024+0 1 cap 2\nfootprint 512x64 1024+128 1 cap 3\n");

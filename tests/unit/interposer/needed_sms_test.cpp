@@ -7,29 +7,19 @@ namespace {
 
 TEST(NeededSms, AreOneForOrdinaryLaunches) {
   NeededSms needed;
-  needed.note(0, 1);
+  needed.note(1);
   EXPECT_EQ(needed.of(132), 1U);
   EXPECT_EQ(needed.of(0), 1U) << "of an unknown number nothing is left";
-  EXPECT_EQ(needed.cooperative(), 0U);
 }
 
 // Of 132 SMs there are at most 132 / 8 = 16 groups. 16 SMs may leave one of each pair free, and 17 not: (2 - 1) x 16 + 1.
 TEST(NeededSms, LetAClusterFindAGroup) {
   NeededSms needed;
-  needed.note(0, 2);
+  needed.note(2);
   EXPECT_EQ(needed.of(132), 17U);
   EXPECT_EQ(needed.of(7), 1U) << "not one whole group";
-  needed.note(0, 1);
+  needed.note(1);
   EXPECT_EQ(needed.of(132), 17U) << "the largest counts";
-}
-
-TEST(NeededSms, AreThoseOfTheLargestCooperativeLaunch) {
-  NeededSms needed;
-  needed.note(40, 1);
-  needed.note(24, 2);
-  EXPECT_EQ(needed.cooperative(), 40U);
-  EXPECT_EQ(needed.of(132), 40U);
-  EXPECT_EQ(needed.of(400), 51U) << "(2 - 1) x 50 + 1 for the cluster";
 }
 
 }  // namespace
