@@ -44,9 +44,9 @@ compare host2l host2c free0c nccl1l free0c
 # Where one framework was, another one is loaded with another copy; the same by look-ups.
 compare user1l user1c user1u user2l user2c user2u user1l user1c
 compare nccl1l nccl1d nccl1u nccl2l nccl2d nccl2u nccl1l nccl1d
-# What was looked up in the whole program stays, whoever unloads it. So does what a plugin called that is linked to no copy.
+# What the program looked up in its global scope stays, whoever unloads it. What a framework looked up goes with that.
 compare nccl2g nccl2x nccl2u nccl2x
-compare nccl2g now0l now0c nccl2u now0c
+compare asks3l asks3p asks3u asks3l asks3p
 # The same on a thread that has little room.
 compare user1l user1s user2l user2s user1c user2c
 # What is global is next for the program, whatever others were bound to.

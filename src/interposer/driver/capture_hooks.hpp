@@ -78,7 +78,7 @@ struct CaptureHooks {
     if (state == nullptr) { return process::call_real<Ours>(exec, graph, arguments...); }
     const process::NodePriorities priorities = state->graphs.get(exec).priorities;
     const auto call = [&] { return process::call_real<Ours>(exec, graph, arguments...); };
-    const int result = update_with_priorities(*state, priorities, graph, call);
+    const int result = with_priorities(*state, priorities, graph, call);
     if (result != D::kSuccess) { return result; }
     GraphFacts facts = read_graph(state->driver, state->rules, graph);
     facts.first_blocks = first_blocks_with(*state, priorities, graph);
@@ -92,7 +92,7 @@ struct CaptureHooks {
     Interposer<D>* state = interposer<D>();
     if (state == nullptr) { return process::call_real<Ours>(exec, node, last); }
     const auto call = [&] { return process::call_real<Ours>(exec, node, last); };
-    const int result = update_with_priorities(*state, state->graphs.get(exec).priorities, child, call);
+    const int result = with_priorities(*state, state->graphs.get(exec).priorities, child, call);
     if (result == D::kSuccess) { state->graphs.add(exec, read_graph(state->driver, state->rules, child)); }
     return result;
   }
@@ -122,8 +122,7 @@ struct CaptureHooks {
     if (facts.waits) { waiting.emplace(*state->core); }
     const GraphStep begun = state->core->on_graph_launch(id, facts, now, graph.newest);
     const Stream named = explicit_stream<D>(stream, default_stream);
-    if (graph.priorities == process::NodePriorities::ours && !state->graphs.priorities_left() &&
-        priority_of(state->driver, named) != 0) {
+    if (graph.priorities.are_ours() && !state->graphs.priorities_left() && priority_of(state->driver, named) != 0) {
       state->graphs.leave_priorities();
     }
     if (begun.step != 0 && !state->driver.is_captured(named)) {
@@ -159,23 +158,15 @@ struct CaptureHooks {
 
  private:
   template <class Call>
-  static int update_with_priorities(Interposer<D>& state, process::NodePriorities priorities, Graph graph, Call&& call) {
-    if (priorities != process::NodePriorities::ours) { return call(); }
-    const CollectivesFirst<D> first(state, graph);
+  static int with_priorities(Interposer<D>& state, const process::NodePriorities& priorities, Graph graph, Call&& call) {
+    const CollectivesFirst<D> first(state.driver, graph, priorities.ours);
     return call();
   }
 
   // Where the program asked for node priorities, collectives may have some, and which ones is not counted.
-  static std::uint64_t first_blocks_with(Interposer<D>& state, process::NodePriorities priorities, Graph graph) {
-    switch (priorities) {
-      case process::NodePriorities::none:
-        return 0;
-      case process::NodePriorities::of_program:
-        return collectives_may_have_priorities(state.driver, graph) ? kUnknownBlocks : 0;
-      case process::NodePriorities::ours:
-        break;
-    }
-    return first_blocks(state.driver, sms_of_graphs(state.driver), graph);
+  static std::uint64_t first_blocks_with(Interposer<D>& state, const process::NodePriorities& priorities, Graph graph) {
+    if (priorities.are_ours()) { return first_blocks(state.driver, sms_of_graphs(state.driver), graph); }
+    return priorities.of_program && collectives_may_have_priorities(state.driver, graph) ? kUnknownBlocks : 0;
   }
 
   // While the driver launched the graph here, another thread may have launched it, and the driver has put that launch first. Or
@@ -197,17 +188,17 @@ struct CaptureHooks {
     Interposer<D>* state = interposer<D>();
     if (state == nullptr) { return make(false); }
     GraphFacts facts = read_graph(state->driver, state->rules, graph);
-    const bool asked = (flags & D::kInstantiateUseNodePriority) != 0 || D::uses_node_priorities();
-    process::NodePriorities priorities = asked ? process::NodePriorities::of_program : process::NodePriorities::none;
+    process::NodePriorities priorities;
+    priorities.of_program = (flags & D::kInstantiateUseNodePriority) != 0 || D::uses_node_priorities();
     int result = kNotMade;
     if (collectives_leave_needed_sms(*state, facts, graph) && takes_flags()) {
       const typename D::OwnCalls own(state->driver.calls);
-      const CollectivesFirst<D> first(*state, graph);
+      priorities.ours = first_priority(*state);
+      const CollectivesFirst<D> first(state->driver, graph, priorities.ours);
       if (first.any()) { result = make(true); }
     }
-    if (result == D::kSuccess) {
-      priorities = process::NodePriorities::ours;
-    } else {
+    if (result != D::kSuccess) {
+      priorities.ours = 0;
       facts.first_blocks = first_blocks_with(*state, priorities, graph);
       result = make(false);
     }

@@ -100,7 +100,7 @@ concept HasEvents = requires(const D& driver, typename D::Place place, typename 
 /// What is to be known of functions, devices and graphs.
 template <class D>
 concept Describes = requires(D driver, typename D::KernelNodeParams node) {
-  /// As its launch would, where that waits for what runs. Handlers come meanwhile.
+  /// Its launch would load it, and wait for what runs. So may this, and handlers come meanwhile.
   { driver.load_function(FunctionId{}) } -> std::same_as<void>;
   { driver.describe_function(FunctionId{}) } -> std::same_as<FunctionInfo>;  ///< of one that is loaded
   { driver.describe_device(int{}) } -> std::same_as<DeviceInfo>;             ///< without its name

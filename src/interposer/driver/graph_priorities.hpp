@@ -95,7 +95,7 @@ std::uint64_t first_blocks(const D& driver, std::uint32_t sms, typename D::Graph
 
 /// Whether some kernel of those that are `wanted` has a priority of its own, or may have one, as in the body of a conditional node.
 template <Driver D, class Wanted>
-bool may_have_priorities(const D& driver, typename D::Graph graph, Wanted&& wanted) {
+bool some_have_priorities(const D& driver, typename D::Graph graph, Wanted&& wanted) {
   const typename D::OwnCalls own(driver.calls);
   bool any = driver.calls.graph_kernel_node_get_attribute == nullptr;
   const OtherNodes others =
@@ -110,31 +110,37 @@ bool may_have_priorities(const D& driver, typename D::Graph graph, Wanted&& want
 /// Collectives whose priorities count where the program asked for those of nodes.
 template <Driver D>
 bool collectives_may_have_priorities(const D& driver, typename D::Graph graph) {
-  return may_have_priorities(driver, graph,
-                             [&](const typename D::KernelNodeParams& parameters) { return may_go_first(driver, parameters); });
+  return some_have_priorities(driver, graph,
+                              [&](const typename D::KernelNodeParams& parameters) { return may_go_first(driver, parameters); });
 }
 
 /// Kernels beside the collectives. The flag for node priorities would make theirs count as well.
 template <Driver D>
 bool others_have_priorities(const D& driver, typename D::Graph graph) {
-  return may_have_priorities(driver, graph,
-                             [&](const typename D::KernelNodeParams& parameters) { return !may_go_first(driver, parameters); });
+  return some_have_priorities(driver, graph,
+                              [&](const typename D::KernelNodeParams& parameters) { return !may_go_first(driver, parameters); });
 }
 
-/// For a scope: the graph's collectives have the greatest priority where the policy says so, and its other kernels none. What these
-/// got from the streams that they were captured on means nothing to a program that asked for no node priorities, and must not count
-/// because ours do. Behind the scope each node has again what the program gave it.
+/// The priority of collectives that go first in a graph that is instantiated now; 0: the policy or the driver has none.
+template <Driver D>
+int first_priority(Interposer<D>& state) {
+  const typename D::OwnCalls own(state.driver.calls);
+  const auto& calls = state.driver.calls;
+  int priority = 0;
+  const bool may = state.rules.priority && state.rules.policy != Policy::observe &&
+                   calls.graph_kernel_node_get_attribute != nullptr && calls.graph_kernel_node_set_attribute != nullptr;
+  return may && state.driver.greatest_priority(state.driver.current_place(), priority) ? priority : 0;
+}
+
+/// For a scope: the graph's collectives have this priority, and its other kernels none. What these got from the streams that they
+/// were captured on means nothing to a program that asked for no node priorities, and must not count because ours do. Behind the
+/// scope each node has again what the program gave it. Nothing changes for a priority of 0.
 template <Driver D>
 class CollectivesFirst {
  public:
-  CollectivesFirst(Interposer<D>& state, typename D::Graph graph) : driver_(state.driver) {
+  CollectivesFirst(const D& driver, typename D::Graph graph, int priority) : driver_(driver) {
+    if (priority == 0) { return; }
     const typename D::OwnCalls own(driver_.calls);
-    int priority = 0;
-    if (!state.rules.priority || state.rules.policy == Policy::observe ||
-        driver_.calls.graph_kernel_node_get_attribute == nullptr || driver_.calls.graph_kernel_node_set_attribute == nullptr ||
-        !state.driver.greatest_priority(driver_.current_place(), priority)) {
-      return;
-    }
     std::size_t kernels = 0;
     (void)visit_kernel_nodes(driver_, graph, [&](typename D::GraphNode, const typename D::KernelNodeParams&) { ++kernels; });
     own_.reset(new (std::nothrow) Own[kernels]);

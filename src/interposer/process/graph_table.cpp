@@ -4,7 +4,7 @@
 
 namespace elbowroom::interposer::process {
 
-void GraphTable::put(const void* exec, const GraphFacts& facts, NodePriorities priorities) {
+void GraphTable::put(const void* exec, const GraphFacts& facts, const NodePriorities& priorities) {
   const std::lock_guard lock(mutex_);
   ExecutableGraph* known = graphs_.find(key_of(exec));
   if (known == nullptr && graphs_.size() < kGraphs) { known = graphs_.obtain(key_of(exec)); }

@@ -11,12 +11,17 @@
 
 namespace elbowroom::interposer::process {
 
-/// Whose priorities of nodes count. An update must change none of them.
-enum class NodePriorities : std::uint8_t { none, of_program, ours };
+/// The priorities of a graph's nodes that count. An update must change none of them.
+struct NodePriorities {
+  bool of_program = false;  ///< the program asked for those that it gave
+  int ours = 0;             ///< of the collectives, whatever the program gave; 0: none
+
+  [[nodiscard]] bool are_ours() const { return ours != 0; }
+};
 
 struct ExecutableGraph {
   GraphFacts facts;
-  NodePriorities priorities = NodePriorities::none;
+  NodePriorities priorities;
   std::uint32_t newest = 0;     ///< its launches may stand behind all collectives up to this one; 0: behind none
   std::uint32_t launches = 0;   ///< that have begun
   std::uint32_t under_way = 0;  ///< of these, those of which it is not told that they have ended
@@ -30,7 +35,7 @@ class GraphTable {
   static constexpr std::uint32_t kMostMeanwhile = 65536;  ///< collectives that other threads launch while one launches a graph
 
   /// What it holds; which launch was its last one is kept as it was.
-  void put(const void* exec, const GraphFacts& facts, NodePriorities priorities);
+  void put(const void* exec, const GraphFacts& facts, const NodePriorities& priorities);
   /// The graph holds that as well; how many of a kind is kept as it was.
   void add(const void* exec, const GraphFacts& facts);
   /// Before a launch, or what makes it ready: the graph as it is then, without this launch.

@@ -6,8 +6,8 @@ namespace elbowroom::interposer::process {
 
 /// For as long as the calling thread walks over the loaded objects. It holds a lock of the loader then, which a child that is
 /// forked meanwhile would find held for ever: it could load nothing. So a fork waits for the walks of other threads, and their next
-/// ones for the fork. Neither waits long: what a walk waits for may be the thread that forks. Signals that
-/// are not urgent are held back during a walk, as a handler may fork too.
+/// ones for the fork. Neither waits long: what a walk waits for may be the thread that forks. Signals that are not urgent are held
+/// back during a walk, as a handler may fork too.
 class LoaderVisit {
  public:
   LoaderVisit();

@@ -34,20 +34,6 @@ void Callers::add(const void* begin, const void* end, Stay caller, const MeantFu
   entries_[index].write(begin, end, caller, meant);
 }
 
-namespace {
-
-// Directly: by what it names itself.
-bool is_linked_to(const LoadedObject& object, const LoadedObject& library) {
-  bool linked = false;
-  object.visit_needed([&](const char* needed) {
-    linked = linked || same_text(needed, library.own_soname()) || same_text(needed, library.path()) ||
-             same_text(last_part(needed), library.file_name());
-  });
-  return linked;
-}
-
-}  // namespace
-
 MeantFunction look_up_meant(HookState& state, Callers& callers, const void* caller) {
   const Hook* hook = find_hook(state);
   if (hook == nullptr) { return {}; }
@@ -58,8 +44,6 @@ MeantFunction look_up_meant(HookState& state, Callers& callers, const void* call
   // Its library may be loaded later, or may be on its way out.
   if (definition.function == nullptr || is_unloading()) { return meant; }
   const LoadedObject object = object_at(caller);
-  // The loader keeps what a caller is bound to, and is not linked to, as long as that caller. It was bound to the hook.
-  if (!object.holds(definition.function) && !is_linked_to(object, defining)) { keep_loaded(definition.function); }
   const bool generated = object.begin() == nullptr;  // code that no object holds
   callers.add(generated ? caller : object.begin(), generated ? static_cast<const char*>(caller) + 1 : object.end(), stay_of(object),
               meant);

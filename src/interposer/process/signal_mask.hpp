@@ -14,8 +14,8 @@ using SignalMask = std::uint64_t;
 
 constexpr SignalMask bit_of(int signal) { return SignalMask{1} << (static_cast<unsigned>(signal) - 1U); }
 
-/// Signals that must come at once: the thread's own faults, which end the process where they are blocked, and those by which others
-/// wait for each thread. Runtimes stop threads by SIGPWR, SIGXCPU and real-time signals; the C library changes the user by 33.
+/// Signals that must come at once. A fault of the thread itself ends the process where it is blocked. Runtimes stop threads by
+/// SIGPWR, SIGXCPU or a real-time signal, and wait for each. The C library does so by signal 33, to change the user of all threads.
 inline constexpr SignalMask kUrgentSignals = bit_of(SIGSEGV) | bit_of(SIGBUS) | bit_of(SIGFPE) | bit_of(SIGILL) | bit_of(SIGTRAP) |
                                              bit_of(SIGSYS) | bit_of(SIGPWR) | bit_of(SIGXCPU) | ~(bit_of(33) - 1U);
 

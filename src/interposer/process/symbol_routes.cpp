@@ -163,7 +163,8 @@ void* substitute_library(const Hook& hook, void* handle, void* found, const void
   if (found == hook.ours() && !(defines && calling.binds_own_first())) {
     found = visible_definition(hook.symbol, handle == RTLD_DEFAULT ? caller : nullptr);
     if (found == nullptr) { return no_symbol(hook); }
-    if (handle == RTLD_DEFAULT) { keep_loaded(found); }
+    // As the loader does for this caller, which never goes. It would have taken note of what it found.
+    if (handle == RTLD_DEFAULT && is_from_start(caller)) { keep_loaded(found); }
     if (defines) { return found; }
   }
   if (defines) { return kAskNext; }

@@ -33,6 +33,14 @@ void across_all_sms() {
   }
 }
 
+// The priority is that of the instantiation, whichever context is current when the graph is updated.
+void updated_without_context() {
+  const TwoStreams two;
+  cu::GraphExec exec = nullptr;
+  EXPECT(cuGraphInstantiateWithFlags(&exec, graph_of(two, 24), 0) == 0 && cuCtxSetCurrent(nullptr) == 0);
+  EXPECT(cuGraphExecUpdate_v2(exec, graph_of(two, 24), nullptr) == 0);
+}
+
 bool product_waits(const TwoStreams& two) {
   const std::size_t waits = fake_times_called("cuStreamWaitEvent");
   EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0 && launch_on(two.compute, two.gemm) == 0);
@@ -150,7 +158,8 @@ void beside_clusters() {
   EXPECT(takes_priorities(exec, graph_of(two, 83)) && !takes_priorities(exec, graph_of(two, 84)));
 }
 
-constexpr Case kCases[] = {{"beside_clusters", beside_clusters},
+constexpr Case kCases[] = {{"updated_without_context", updated_without_context},
+                           {"beside_clusters", beside_clusters},
                            {"priorities_of_program", priorities_of_program},
                            {"priorities_of_program_count", priorities_of_program_count},
                            {"across_all_sms", across_all_sms},

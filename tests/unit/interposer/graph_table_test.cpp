@@ -10,7 +10,7 @@ namespace {
 TEST(GraphTable, KeepsTheLastOfLaunchesByThreadsAtOnce) {
   const auto table = std::make_unique<GraphTable>();
   const int exec = 0;
-  table->put(&exec, {}, NodePriorities::none);
+  table->put(&exec, {}, NodePriorities{});
   const auto launch = [&](std::uint32_t newest) { return table->end_launch(&exec, table->begin_launch(&exec), newest); };
   EXPECT_FALSE(launch(0xfffffff0U));
   EXPECT_EQ(table->get(&exec).newest, 0xfffffff0U);
@@ -27,7 +27,7 @@ TEST(GraphTable, KeepsTheLastOfLaunchesByThreadsAtOnce) {
 TEST(GraphTable, TellsBothOfTwoLaunchesAtOnceOfTheOther) {
   const auto table = std::make_unique<GraphTable>();
   const int exec = 0;
-  table->put(&exec, {}, NodePriorities::none);
+  table->put(&exec, {}, NodePriorities{});
   const ExecutableGraph first = table->begin_launch(&exec);
   const ExecutableGraph second = table->begin_launch(&exec);
   EXPECT_TRUE(table->end_launch(&exec, second, 1));
