@@ -45,7 +45,7 @@ compare host2l host2c free0c nccl1l free0c
 compare user1l user1c user1u user2l user2c user2u user1l user1c
 compare nccl1l nccl1d nccl1u nccl2l nccl2d nccl2u nccl1l nccl1d
 # What the program looked up in its global scope stays, whoever unloads it. What a framework looked up goes with that.
-compare nccl2g nccl2x nccl2u nccl2x
+compare nccl2g nccl2e nccl2u nccl2e
 compare asks3l asks3p asks3u asks3l asks3p
 # The same on a thread that has little room.
 compare user1l user1s user2l user2s user1c user2c

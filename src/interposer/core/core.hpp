@@ -365,7 +365,7 @@ class Core {
   [[nodiscard]] std::uint32_t newest_collective() const;  ///< its number; lock-free
   /// After the driver, last of all: whether it launched the graph, or made it ready.
   void after_graph(const GraphStep& begun, bool taken);
-  [[nodiscard]] std::uint64_t needed_sms(std::uint32_t sms) const;  ///< NeededSms::of
+  [[nodiscard]] std::uint64_t needed_sms(std::uint32_t sms) const;  ///< NeededSms::beside_first
   /// Whether any stream is being captured, so that calls which may invalidate a capture must be put off. Lock-free.
   [[nodiscard]] bool capturing() const;
 

@@ -25,7 +25,7 @@ bool leaves_needed_sms(const Launch& launch) {
   const Before& before = launch.facts.programmatic ? kNothing : launch.order.collectives;
   const std::uint64_t others = known.order.first_blocks_beside(launch.stream, before);
   const std::uint32_t sms = least_sms(launch);
-  return launch.facts.grid.count() + others + known.needed_sms.of(sms) <= sms;
+  return launch.facts.grid.count() + others + known.needed_sms.beside_first(sms) <= sms;
 }
 
 // A captured launch gets it when its graph is instantiated, where no other kernel has one. The program may compare the priorities

@@ -61,6 +61,14 @@ Span span_of(const Launch& launch) {
   return span;
 }
 
+/// That may keep the collective's from beginning. A cooperative launch waits for its SMs where another collective holds some, and
+/// the collective behind it.
+std::uint64_t blocks_of_others(const Launch& launch, const Collective& collective) {
+  Knowledge& known = launch.state.known;
+  const std::uint64_t collectives = known.order.collectives().blocks_beside(collective, launch.order.collectives);
+  return collectives == 0 ? 0 : collectives + known.needed_sms.cooperative();
+}
+
 Refusal refusal_of(const Launch& launch, const Collective& collective) {
   ProgramOrder& order = launch.state.known.order;
   const CoreState& state = launch.state;
@@ -71,7 +79,7 @@ Refusal refusal_of(const Launch& launch, const Collective& collective) {
                        .compute = launch.expected,
                        .sms = state.known.sms_of(launch.stream),
                        .collectives_between = order.may_queue(collective, launch.order.collectives),
-                       .blocks_of_others = order.collectives().blocks_beside(collective, launch.order.collectives),
+                       .blocks_of_others = blocks_of_others(launch, collective),
                        .event_taken = order.collectives().newest() - collective.serial >= kEventSlots,
                        .capture_active = order.captures_active() != 0,
                        .waits_captured = launch.captured && order.waits_captured(launch.stream),
@@ -295,7 +303,7 @@ Decision Core::on_launch(const LaunchFacts& facts) {
   ++known.kernels[kernel].launches;
   known.timing_allowance.earn();
   if (!known.kernels[kernel].communication) {
-    known.needed_sms.note(known.kernels[kernel].cluster_of(facts));
+    known.needed_sms.note(facts.cooperative ? facts.grid.count() : 0, known.kernels[kernel].cluster_of(facts));
   } else {
     state.see_collective();
     known.several_ranks = known.several_ranks || facts.note.ranks != 1;  // 0: launched by a thread that made no call

@@ -6,7 +6,7 @@ namespace elbowroom::interposer {
 
 std::uint64_t Core::needed_sms(std::uint32_t sms) const {
   const CoreState::Hold hold(*state_);
-  return state_->known.needed_sms.of(sms);
+  return state_->known.needed_sms.beside_first(sms);
 }
 
 GraphStep Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64_t host_time_ns, std::uint32_t behind) {

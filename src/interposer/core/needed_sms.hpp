@@ -9,16 +9,25 @@ namespace elbowroom::interposer {
 /// kLeastGroup`.
 inline constexpr std::uint32_t kLeastGroup = 8;
 
-/// How many SMs the compute kernels that were launched so far need at once. Blocks that go first must leave them these. An ordinary
-/// kernel ends on one SM at last, and one with clusters needs a group with room for one.
+/// How many SMs the compute kernels that were launched so far need at once.
 class NeededSms {
  public:
-  /// A launch. `cluster`: blocks per cluster; 1: none.
-  void note(std::uint32_t cluster) { cluster_ = std::max(cluster_, cluster); }
-  /// Of `sms`; at least 1. With so many left over, wherever they lie, some group has room for a cluster.
-  [[nodiscard]] std::uint64_t of(std::uint32_t sms) const { return std::uint64_t{cluster_ - 1} * (sms / kLeastGroup) + 1; }
+  /// A launch. `cooperative`: its blocks, where it is a cooperative one, else 0. `cluster`: blocks per cluster; 1: none.
+  void note(std::uint64_t cooperative, std::uint32_t cluster) {
+    cooperative_ = std::max(cooperative_, cooperative);
+    cluster_ = std::max(cluster_, cluster);
+  }
+  /// Of `sms`, blocks that go first must leave so many; at least 1. An ordinary kernel ends on one SM at last, and one with
+  /// clusters needs a group with room for one. With so many left over, wherever they lie, some group has it. Blocks that go first
+  /// overtake no cooperative launch.
+  [[nodiscard]] std::uint64_t beside_first(std::uint32_t sms) const {
+    return std::uint64_t{cluster_ - 1} * (sms / kLeastGroup) + 1;
+  }
+  /// Blocks of the largest cooperative launch. Until all may begin, none does, nor anything that is launched behind it.
+  [[nodiscard]] std::uint64_t cooperative() const { return cooperative_; }
 
  private:
+  std::uint64_t cooperative_ = 0;
   std::uint32_t cluster_ = 1;
 };
 

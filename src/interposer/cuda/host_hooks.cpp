@@ -96,7 +96,8 @@ int releasing_primary(cu::Device device, Call call) {
   const int result = call();
   if (result == cu::kSuccess) { contexts.note_release(); }
   if (result != cu::kSuccess || contexts.lives_on(device, identity)) {
-    state->core->end_release(functions);
+    // A driver before CUDA 12.0 does not say whether the context is another one now.
+    if (result != cu::kSuccess || identity != 0) { state->core->end_release(functions); }
     return result;
   }
   forget_own_of_device(*state, device);

@@ -257,7 +257,7 @@ int carry_out(Interposer& state, const LaunchRequest& request, OriginalLaunch or
 
 std::uint32_t cluster_in_order(const cu::LaunchConfig& config) {
   const AttributeFacts facts = read_attributes(config);
-  return facts.records_event || facts.programmatic ? 0 : facts.cluster;
+  return facts.records_event || facts.programmatic || facts.cooperative ? 0 : facts.cluster;
 }
 
 int launch(const LaunchRequest& request, OriginalLaunch original) {

@@ -25,7 +25,8 @@ struct OriginalLaunch {
   bool (*takes_attributes)(const void* ex);   ///< whether `ex`, the driver's cuLaunchKernelEx, may be called in its place
 };
 
-/// Blocks per cluster of a launch whose attributes change no order; 0: they record an event, or let it begin before its turn.
+/// Blocks per cluster of a launch whose attributes change no order; 0: they record an event, let it begin before its turn, or with
+/// all its blocks at once.
 std::uint32_t cluster_in_order(const cu::LaunchConfig& config);
 
 /// Launches exactly once: as the core decides, or as the program asked where a control cannot be carried out or makes the launch

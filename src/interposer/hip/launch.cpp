@@ -46,7 +46,7 @@ LaunchFacts read_facts(const Interposer& state, const LaunchRequest& request, St
 // False: the launch goes the long way.
 bool passes(const LaunchRequest& request, StreamId stream) {
   PassingThread* const thread = driver::told_thread<Driver>();
-  if (thread == nullptr) { return false; }
+  if (thread == nullptr || request.cooperative || says(request, hip::kLaunchCooperative)) { return false; }
   const LaunchShape shape{id_of_function(request),
                           {request.grid.x, request.grid.y, request.grid.z},
                           {request.block.x, request.block.y, request.block.z},

@@ -33,14 +33,17 @@ struct Kept {
 };
 constinit std::array<Kept, 64> kept_objects{};
 
-// A reference takes a lock of the loader, whose holder may wait for whoever calls the driver. So it is taken by who unloads
+// To keep an object takes a lock of the loader, whose holder may wait for whoever calls the driver. So it is done by who unloads
 // something, and takes that lock anyway.
-void take_references() {
+void keep_objects(DlcloseFunction next) {
   for (Kept& kept : kept_objects) {
     const void* begin = kept.begin.load(std::memory_order_acquire);
     if (begin == nullptr) { return; }
     if (kept.taken.load(std::memory_order_relaxed)) { continue; }
-    kept.taken.store(open_loaded(object_at(begin)) != nullptr, std::memory_order_relaxed);
+    const LoadedObject object = object_at(begin);
+    void* handle = *object.path() == '\0' ? nullptr : open_object(object.path(), RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    kept.taken.store(handle != nullptr, std::memory_order_relaxed);
+    if (handle != nullptr && next != nullptr) { next(handle); }  // the program may count its own references
   }
 }
 
@@ -132,7 +135,7 @@ void keep_loaded(const void* function) {
 extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) noexcept {
   using namespace elbowroom::interposer::process;
   const DlcloseFunction next = next_dlclose();
-  take_references();
+  keep_objects(next);
   // From before the first moment at which another thread may load something there.
   const LoaderUnload unloading;
   const int result = next == nullptr ? -1 : next(handle);

@@ -9,7 +9,7 @@
 // `copies FOLDER OPERATION...`: loads libraries and calls NCCL through them, and says which copy each call reached. copies.sh
 // compares what it says with the interposer and without. An operation is the stem of a library and a letter: l and g load it, with
 // local and global visibility; c calls what it is linked to, s the same on a small stack, p but a group, j by a jump, d looks a
-// function up in it, x asks the whole program for it, n the program's next libraries, u unloads it.
+// function up in it, x asks the whole program for it, e the same but once, n the program's next libraries, u unloads it.
 
 namespace {
 
@@ -40,6 +40,12 @@ int look_up(void* where) {
   if (all_reduce == nullptr || communicator == nullptr) { return -1; }
   volatile int result = all_reduce(nullptr, nullptr, 1, 7, 0, communicator(), nullptr);
   return result;
+}
+
+// What was looked up once may be called for ever: the loader keeps it for the program.
+int call_kept() {
+  static const auto end = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "ncclGroupEnd"));
+  return end == nullptr ? -1 : end();
 }
 
 // Gives back every reference that this program has: at most one for each operation. What another library needs stays loaded.
@@ -76,6 +82,8 @@ int operate(const std::string& folder, const std::string& operation) {
       return handle == nullptr ? -1 : look_up(handle);
     case 'n':
       return next_group();
+    case 'e':
+      return call_kept();
     case 'u':
       return unload(folder, stem);
     default:

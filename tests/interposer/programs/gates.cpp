@@ -55,6 +55,26 @@ void clusters() {
   }
 }
 
+// Behind a cooperative launch that waits for its SMs nothing begins. Another collective may hold some: 24 + 24 + 84 blocks fit on
+// 132. Launches of that shape that were not cooperative took the short way.
+void behind_cooperative() {
+  cu::LaunchAttribute own{};
+  own.id = cu::kLaunchCooperative;
+  own.value.cooperative = 1;
+  for (const unsigned blocks : {84U, 85U}) {
+    const TwoStreams two;
+    const cu::Function function = fake_function("cooperative", 64, 0);
+    const cu::Stream other = make_stream();
+    cu::LaunchConfig config{blocks, 1, 1, 544, 1, 1, 0, make_stream(), nullptr, 0};
+    EXPECT(launch_on(other, two.all_reduce, 24) == 0);
+    for (int i = 0; i < 4; ++i) { EXPECT(cuLaunchKernelEx(&config, function, nullptr, nullptr) == 0); }
+    config.attributes = &own;
+    config.attribute_count = 1;
+    EXPECT(cuLaunchKernelEx(&config, function, nullptr, nullptr) == 0 && launch_waits(two) == (blocks == 84));
+    EXPECT(cuCtxSynchronize() == 0);
+  }
+}
+
 // What is captured with the collective may wait for the host, which may wait for the product. A wait outside changes nothing: the
 // step that is captured again becomes the same graph.
 void captured_wait() {
@@ -228,6 +248,7 @@ void rules_lost() {
 constexpr Case kCases[] = {{"own_event", own_event},
                            {"newer_form", newer_form},
                            {"clusters", clusters},
+                           {"behind_cooperative", behind_cooperative},
                            {"captured_wait", captured_wait},
                            {"unseen_legacy_operation", unseen_legacy_operation},
                            {"refused_launch", refused_launch},

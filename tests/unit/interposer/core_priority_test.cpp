@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "fake_platform.hpp"
 
 // Collectives get priority where they leave an SM to what their peers may wait for. Others that go first count.
@@ -82,6 +84,22 @@ TEST(CorePriority, CountsAllThatMayRunOfOneStream) {
     behind.programmatic = true;
     EXPECT_TRUE(program.launch(behind).priority);
     EXPECT_EQ(program.launch(of_blocks(program, kOtherComputeStream, blocks)).priority, blocks == 51);
+  }
+}
+
+// A cooperative launch waits for its SMs as long as another collective has some, and so does what is launched behind it. 24 + 24
+// and 84 blocks fit on 132 SMs at once, 24 + 24 and 85 do not. Where no other collective is there, none of its blocks waits for
+// one.
+TEST(CorePriority, GatesBesideACooperativeLaunchWhereAllFit) {
+  for (const auto& [blocks, another, gated] : {std::tuple{84U, true, true}, {85U, true, false}, {132U, false, true}}) {
+    Program program(rules_of(Policy::gate));
+    LaunchFacts cooperative = program.facts(kGemm, kComputeStream);
+    cooperative.grid = {blocks, 1, 1};
+    cooperative.cooperative = true;
+    if (another) { program.launch(kAllReduce, kOtherComputeStream); }
+    program.launch(cooperative);
+    program.launch(kAllReduce, kCommStream);
+    EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on != kNoEvent, gated) << blocks;
   }
 }
 

@@ -7,19 +7,28 @@ namespace {
 
 TEST(NeededSms, AreOneForOrdinaryLaunches) {
   NeededSms needed;
-  needed.note(1);
-  EXPECT_EQ(needed.of(132), 1U);
-  EXPECT_EQ(needed.of(0), 1U) << "of an unknown number nothing is left";
+  needed.note(0, 1);
+  EXPECT_EQ(needed.beside_first(132), 1U);
+  EXPECT_EQ(needed.beside_first(0), 1U) << "of an unknown number nothing is left";
 }
 
 // Of 132 SMs there are at most 132 / 8 = 16 groups. 16 SMs may leave one of each pair free, and 17 not: (2 - 1) x 16 + 1.
 TEST(NeededSms, LetAClusterFindAGroup) {
   NeededSms needed;
-  needed.note(2);
-  EXPECT_EQ(needed.of(132), 17U);
-  EXPECT_EQ(needed.of(7), 1U) << "not one whole group";
-  needed.note(1);
-  EXPECT_EQ(needed.of(132), 17U) << "the largest counts";
+  needed.note(0, 2);
+  EXPECT_EQ(needed.beside_first(132), 17U);
+  EXPECT_EQ(needed.beside_first(7), 1U) << "not one whole group";
+  needed.note(0, 1);
+  EXPECT_EQ(needed.beside_first(132), 17U) << "the largest counts";
+}
+
+TEST(NeededSms, RememberTheLargestCooperativeLaunch) {
+  NeededSms needed;
+  EXPECT_EQ(needed.cooperative(), 0U);
+  needed.note(40, 1);
+  needed.note(24, 1);
+  EXPECT_EQ(needed.cooperative(), 40U);
+  EXPECT_EQ(needed.beside_first(132), 1U) << "nothing overtakes it";
 }
 
 }  // namespace
