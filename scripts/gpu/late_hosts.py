@@ -10,15 +10,14 @@ peers have come; here the host stands for the peers' hosts too. Exit code 1 wher
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 
 from cuda_driver import CudaDriver
+from driver_cases import run_cases
 
 NON_BLOCKING, BLOCKING, RELAXED, MAPPED = 1, 0, 2, 2
 LONGEST_S = 2.0
@@ -182,27 +181,9 @@ def run_case(name: str) -> int:
     return 0 if over else 1
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--elbowroom", default="elbowroom")
-    parser.add_argument("--timeout", type=float, default=25, help="of one launch, in seconds")
-    parser.add_argument("--case", choices=tuple(CASES), help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.case:
-        return run_case(options.case)
-    failed = False
-    gate = [options.elbowroom, "run", "--no-memory", "--quiet", "--policy", "gate", "--"]
-    for name in CASES:
-        for arm, before in (("as it is", []), ("gate", gate)):
-            command = [*before, sys.executable, "-B", os.path.abspath(__file__), "--case", name]
-            try:
-                code: int | str = subprocess.run(command, timeout=options.timeout, check=False).returncode
-            except subprocess.TimeoutExpired:
-                code = "not over"
-            failed = failed or code != 0
-            print(f"{name:14} {arm:9} {'ended' if code == 0 else f'did not end: {code}'}", flush=True)
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(
+        run_cases(
+            os.path.abspath(__file__), __doc__, CASES, run_case, policy="gate", timeout=25, words=("ended", "did not end")
+        )
+    )

@@ -12,24 +12,36 @@ is not as expected.
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 
 from cuda_driver import CudaDriver
+from driver_cases import run_cases
 
 NON_BLOCKING, MAPPED, MAX_DYNAMIC_SHARED, SM_COUNT = 1, 2, 8, 16
 SHARED_BYTES = 200 * 1024
 HELD_NS, LONGEST_S = 50_000_000, 3.0
-KERNELS = b"""
+HOLDS = """{
+  .reg .u64 end, now;
+  .reg .pred again;
+  ld.param.u64 end, [nanoseconds];
+  mov.u64 now, %globaltimer;
+  add.u64 end, end, now;
+wait:
+  mov.u64 now, %globaltimer;
+  setp.lt.u64 again, now, end;
+  @again bra wait;
+  ret;
+}
+"""
+KERNELS = f"""
 .version 7.8
 .target sm_90
 .address_size 64
-.visible .entry ncclDevKernel_AllReduce_flag(.param .u64 flag) {
+.visible .entry ncclDevKernel_AllReduce_flag(.param .u64 flag) {{
   .reg .u64 at;
   .reg .u32 value;
   .reg .pred again;
@@ -39,32 +51,10 @@ wait:
   setp.eq.u32 again, value, 0;
   @again bra wait;
   ret;
-}
-.visible .entry hold(.param .u64 nanoseconds) {
-  .reg .u64 end, now;
-  .reg .pred again;
-  ld.param.u64 end, [nanoseconds];
-  mov.u64 now, %globaltimer;
-  add.u64 end, end, now;
-wait:
-  mov.u64 now, %globaltimer;
-  setp.lt.u64 again, now, end;
-  @again bra wait;
-  ret;
-}
-.visible .entry clusters(.param .u64 nanoseconds) .explicitcluster .reqnctapercluster 8, 1, 1 {
-  .reg .u64 end, now;
-  .reg .pred again;
-  ld.param.u64 end, [nanoseconds];
-  mov.u64 now, %globaltimer;
-  add.u64 end, end, now;
-wait:
-  mov.u64 now, %globaltimer;
-  setp.lt.u64 again, now, end;
-  @again bra wait;
-  ret;
-}
-.visible .entry grid_barrier(.param .u64 counter) {
+}}
+.visible .entry hold(.param .u64 nanoseconds)
+{HOLDS}.visible .entry clusters(.param .u64 nanoseconds) .explicitcluster .reqnctapercluster 8, 1, 1
+{HOLDS}.visible .entry grid_barrier(.param .u64 counter) {{
   .reg .u64 at;
   .reg .u32 value, blocks;
   .reg .pred again;
@@ -76,8 +66,8 @@ wait:
   setp.lt.u32 again, value, blocks;
   @again bra wait;
   ret;
-}
-"""
+}}
+""".encode()
 
 
 class Program:
@@ -198,28 +188,9 @@ def run_case(name: str) -> int:
     return 0 if as_expected else 1
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--elbowroom", default="elbowroom")
-    parser.add_argument("--timeout", type=float, default=60, help="of one run, in seconds")
-    parser.add_argument("--case", choices=tuple(CASES), help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.case:
-        return run_case(options.case)
-    failed = False
-    first = [options.elbowroom, "run", "--no-memory", "--quiet", "--policy", "priority", "--"]
-    for name in CASES:
-        for arm, before in (("as it is", []), ("priority", first)):
-            command = [*before, sys.executable, "-B", os.path.abspath(__file__), "--case", name]
-            try:
-                code: int | str = subprocess.run(command, timeout=options.timeout, check=False).returncode
-            except subprocess.TimeoutExpired:
-                code = "not over"
-            failed = failed or code != 0
-            said = {0: "as expected", 1: "not as expected"}.get(code, f"failed: {code}")
-            print(f"{name:18} {arm:9} {said}", flush=True)
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(
+        run_cases(
+            os.path.abspath(__file__), __doc__, CASES, run_case, policy="priority", timeout=60, words=("as expected", "not as expected")
+        )
+    )

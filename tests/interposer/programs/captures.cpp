@@ -208,7 +208,7 @@ void conditional_node() {
   EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0 && fake_call(fake_call_count() - 1)->flags == 0);
 }
 
-// Explicit nodes, in child graphs as well, and given as CUkernel.
+// Explicit nodes, in child graphs as well, and given as CUkernel. The program's own graph stays as it is.
 void explicit_nodes() {
   const TwoStreams two;
   cu::Graph graph = nullptr;
@@ -221,8 +221,7 @@ void explicit_nodes() {
   cu::GraphExec exec = nullptr;
   EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
   EXPECT(fake_call(fake_call_count() - 1)->flags == cu::kInstantiateUseNodePriority);
-  EXPECT(fake_counted_priority(inner) == kGreatestPriority && fake_counted_priority(compute) == 0);
-  EXPECT(priority_of(inner) == 0);  // the program's own graph is as it was
+  EXPECT(fake_counted_priority(inner) == kGreatestPriority && fake_counted_priority(compute) == 0 && priority_of(inner) == 0);
 }
 
 // A graph in which nothing runs beside a collective is instantiated as the program asked.
@@ -248,8 +247,7 @@ void updated_graph() {
   const TwoStreams two;
   cu::GraphExec exec = nullptr;
   EXPECT(cuGraphInstantiateWithFlags(&exec, graph_of({two.gemm, two.all_reduce}), 0) == 0);
-  EXPECT(cuGraphExecUpdate_v2(exec, graph_of({two.gemm, two.all_reduce}), nullptr) == 0);
-  EXPECT(cuGraphExecUpdate_v2(exec, graph_of({two.gemm, two.all_reduce}), nullptr) == 0);
+  for (int i = 0; i < 2; ++i) { EXPECT(cuGraphExecUpdate_v2(exec, graph_of({two.gemm, two.all_reduce}), nullptr) == 0); }
   EXPECT(cuGraphExecUpdate_v2(exec, graph_of({two.gemm}), nullptr) == 910);
   // Captured from a stream that has a priority, which counts no more than it did.
   const cu::Graph captured = graph_of({two.all_reduce});
@@ -259,8 +257,8 @@ void updated_graph() {
   cu::GraphExec with_product = nullptr;
   EXPECT(cuGraphInstantiateWithFlags(&with_product, graph_of({two.all_reduce, two.gemm}), 0) == 0);
   EXPECT(cuGraphKernelNodeSetAttribute(product, cu::kLaunchPriority, &value) == 0);
-  EXPECT(cuGraphExecUpdate_v2(with_product, captured, nullptr) == 0 && priority_of(product) == kGreatestPriority);
-  EXPECT(fake_counted_priority(product) == 0);
+  EXPECT(cuGraphExecUpdate_v2(with_product, captured, nullptr) == 0);
+  EXPECT(priority_of(product) == kGreatestPriority && fake_counted_priority(product) == 0);
   cu::GraphExec other = nullptr;
   EXPECT(cuGraphInstantiateWithFlags(&other, graph_of({two.gemm}), 0) == 0);
   cu::Graph untouched = nullptr;
