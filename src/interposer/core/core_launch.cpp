@@ -61,12 +61,12 @@ Span span_of(const Launch& launch) {
   return span;
 }
 
-/// That may keep the collective's from beginning. A cooperative launch waits for its SMs where another collective holds some, and
-/// the collective behind it.
+/// That may keep the collective's from beginning. A cooperative launch waits for its SMs where another collective holds some, as
+/// one with clusters does, and the collective behind it.
 std::uint64_t blocks_of_others(const Launch& launch, const Collective& collective) {
   Knowledge& known = launch.state.known;
   const std::uint64_t collectives = known.order.collectives().blocks_beside(collective, launch.order.collectives);
-  return collectives == 0 ? 0 : collectives + known.needed_sms.cooperative();
+  return collectives == 0 ? 0 : collectives + known.needed_sms.beside_others(known.sms_of(launch.stream));
 }
 
 Refusal refusal_of(const Launch& launch, const Collective& collective) {

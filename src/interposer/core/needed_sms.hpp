@@ -23,8 +23,11 @@ class NeededSms {
   [[nodiscard]] std::uint64_t beside_first(std::uint32_t sms) const {
     return std::uint64_t{cluster_ - 1} * (sms / kLeastGroup) + 1;
   }
-  /// Blocks of the largest cooperative launch. Until all may begin, none does, nor anything that is launched behind it.
-  [[nodiscard]] std::uint64_t cooperative() const { return cooperative_; }
+  /// Of `sms`, blocks that wait for other ranks must leave so many for all launches to begin; 0: they begin anyhow, where one SM is
+  /// free at last. Until all blocks of a cooperative launch may begin, none does, nor anything that is launched behind it.
+  [[nodiscard]] std::uint64_t beside_others(std::uint32_t sms) const {
+    return std::max(cooperative_, cluster_ == 1 ? 0 : beside_first(sms));
+  }
 
  private:
   std::uint64_t cooperative_ = 0;

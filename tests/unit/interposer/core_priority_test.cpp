@@ -103,5 +103,18 @@ TEST(CorePriority, GatesBesideACooperativeLaunchWhereAllFit) {
   }
 }
 
+// So it is with clusters of 8, for which 7 x 16 + 1 = 113 SMs are left by one collective of 19 blocks, and not by two of 24.
+TEST(CorePriority, GatesBesideClustersWhereAllFit) {
+  for (const auto& [cluster, another, gated] : {std::tuple{4U, true, true}, {8U, true, false}, {8U, false, true}}) {
+    Program program(rules_of(Policy::gate));
+    LaunchFacts clusters = program.facts(kGemm, kComputeStream);
+    clusters.cluster = cluster;
+    if (another) { program.launch(kAllReduce, kOtherComputeStream); }
+    program.launch(clusters);
+    program.launch(kAllReduce, kCommStream);
+    EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on != kNoEvent, gated) << cluster;
+  }
+}
+
 }  // namespace
 }  // namespace elbowroom::interposer

@@ -24,11 +24,13 @@ TEST(NeededSms, LetAClusterFindAGroup) {
 
 TEST(NeededSms, RememberTheLargestCooperativeLaunch) {
   NeededSms needed;
-  EXPECT_EQ(needed.cooperative(), 0U);
+  EXPECT_EQ(needed.beside_others(132), 0U);
   needed.note(40, 1);
   needed.note(24, 1);
-  EXPECT_EQ(needed.cooperative(), 40U);
   EXPECT_EQ(needed.beside_first(132), 1U) << "nothing overtakes it";
+  EXPECT_EQ(needed.beside_others(132), 40U);
+  needed.note(0, 4);
+  EXPECT_EQ(needed.beside_others(132), 49U) << "3 x 16 + 1 for a cluster";
 }
 
 }  // namespace
