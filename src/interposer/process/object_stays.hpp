@@ -19,8 +19,8 @@ bool is_over(Stay stay);
 /// that an unload holds as long as destructors run.
 bool is_here(Stay stay);
 
-/// What holds `function` stays loaded until the process ends. That is for the driver, whose functions every hook keeps, and for what
-/// the program itself looked up. For up to 64 objects. Takes no lock that an unload holds as long as destructors run.
+/// What holds `function` stays loaded until the process ends. That is for the driver, whose functions every hook keeps, and for
+/// what the program itself looked up. For up to 64 objects. Takes no lock that an unload holds as long as destructors run.
 void keep_loaded(const void* function);
 
 }  // namespace elbowroom::interposer::process

@@ -53,8 +53,8 @@ void fake_set_elapsed(float milliseconds);
 /// The time on the device, in milliseconds: from now on events are recorded at it, and cuEventElapsedTime answers by them.
 void fake_set_clock(double milliseconds);
 
-/// The priority that a kernel node has in the executable graph that was last made or updated of its graph; 0 where those of nodes do
-/// not count.
+/// The priority that a kernel node has in the executable graph that was last made or updated of its graph; 0 where those of nodes
+/// do not count.
 int fake_counted_priority(cu::GraphNode node);
 /// What cuCtxGetStreamPriorityRange says; 0: that there is but one priority.
 void fake_set_greatest_priority(int greatest);
