@@ -48,7 +48,7 @@ void visit_until_collected() {
   const auto visit = [](dl_phdr_info*, std::size_t, void*) {
     threads_ready = 1;
     while (!goes_on) { usleep(1'000); }
-    return 0;
+    return 1;  // no further object: the other thread may not have seen yet that it is to go on
   };
   dl_iterate_phdr(visit, nullptr);
 }
@@ -62,7 +62,7 @@ void visit_until_collected() {
   while (threads_ready == 0) { usleep(100); }
   usleep(after_us);
   std::thread(collect, signal, thread.native_handle(), pthread_self()).detach();
-  while (threads_ready != 2) {}
+  while (threads_ready != 2) { usleep(100); }
   thread.detach();
   std::exit(0);
 }
