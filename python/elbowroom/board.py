@@ -79,10 +79,16 @@ def _bytes(ranks: int) -> int:
 
 
 def make_page(ranks: int) -> str:
-    """A file for `Board`; it can be removed as soon as all ranks have opened it."""
+    """A file for `Board`; it can be removed as soon as all ranks have opened it.
+
+    Its memory is there from the begin: in a full /dev/shm a write to a page without any would end the process (SIGBUS).
+    """
     descriptor, path = tempfile.mkstemp(prefix="elbowroom-", dir=FOLDER)
     try:
-        os.ftruncate(descriptor, _bytes(ranks))
+        os.posix_fallocate(descriptor, 0, _bytes(ranks))
+    except OSError:
+        remove_page(path)
+        raise
     finally:
         os.close(descriptor)
     return path
