@@ -52,6 +52,25 @@ class ProgramsTest(unittest.TestCase):
         for hook in ("bf16", "powersgd"):
             self.line("ddp.py", *TINY, "--hook", hook)
 
+    def test_mixed_precision(self) -> None:
+        for more in ([], ["--local"], ["--reduce", "fp32", "--two"]):
+            self.line("fsdp2_mixed.py", *TINY, "--eager", *more)
+        one, three = (self.line("ddp_autocast.py", *TINY, "--deterministic", "--passes", passes) for passes in ("1", "3"))
+        self.assertNotEqual(one["digest"], three["digest"])
+
+    def test_tensor_parallel_by_dtensor(self) -> None:
+        for more in ([], ["--local"]):
+            self.line("dtensor_tp.py", *TINY, *more)
+
+    @unittest.skipUnless(importlib.util.find_spec("timm"), "timm is not installed")
+    def test_vision(self) -> None:
+        self.line("vit_timm.py", "--model", "vit_tiny_patch16_224", "--pixels", "32", "--batch", "2")
+
+    @unittest.skipUnless(importlib.util.find_spec("lightning"), "Lightning is not installed")
+    def test_lightning(self) -> None:
+        for more in ([], ["--local"]):
+            self.line("lightning_fabric.py", *TINY, *more)
+
     def test_graphed_without_a_graph(self) -> None:
         self.line("graphed.py", *TINY)
 
