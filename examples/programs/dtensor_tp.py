@@ -11,6 +11,7 @@ import torch.distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 
+RATE = 1e-4
 PLAN = {name: ColwiseParallel() for name in ("gate", "up")} | {"down": RowwiseParallel()}
 
 
@@ -35,7 +36,10 @@ def training_of(options: argparse.Namespace, device: torch.device) -> loop.Train
         for layer in model:
             parallelize_module(layer, mesh, PLAN)
     inputs = torch.randn(options.tokens, options.hidden, device=device, dtype=torch.bfloat16)
-    return loop.Training(model, lambda: model(inputs).float().square().mean(), rate=1e-4)
+    training = loop.Training(model, lambda: model(inputs).float().square().mean(), RATE)
+    # The norms are plain tensors beside the DTensors of the products, which one call cannot update together.
+    training.optimizer = torch.optim.SGD(model.parameters(), lr=RATE, foreach=False)
+    return training
 
 
 def main() -> None:
