@@ -220,8 +220,8 @@ def _placer(torch: Any, parameters: list[Any], group: Any) -> BucketPlacer | Non
         return None
 
 
-def reducer_class(torch: Any, plain: type) -> type:
-    """`plain`, with its buckets on symmetric memory. Made once, since PyTorch may compare the class."""
+def reducer_class(torch: Any, plain: type, stays: bool = True) -> type:
+    """`plain`, with its buckets on symmetric memory. Made once, since PyTorch may compare the class. `stays`: gradients may stay in buckets."""
 
     class Reducer(plain):  # type: ignore[misc]
         def __init__(self, params: Any, bucket_indices: Any, per_bucket_size_limits: Any, process_group: Any, *rest: Any, **named: Any):
@@ -251,7 +251,7 @@ def reducer_class(torch: Any, plain: type) -> type:
                 return None
             construct()
             self._placer = placer
-            if not asked_for("gradient_as_bucket_view", rest, named):
+            if stays and not asked_for("gradient_as_bucket_view", rest, named):
                 self._in_place = placer.in_place(self, self._parameters)
 
         def on_gpus(self) -> bool:

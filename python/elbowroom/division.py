@@ -10,8 +10,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-COLLECTIVES = "torch.distributed.fsdp._fully_shard._fsdp_collectives"
-COPY = "foreach_reduce_scatter_copy_in"
+from elbowroom import parts
+
+_UNKNOWN = object()
 _SCALE = "_elbowroom_scale"  # of a scatter's input: what its gradients are still to be multiplied by
 
 
@@ -25,7 +26,16 @@ class Sums(int):
 
 def is_open(owner: Any) -> bool:
     """Whether results of a parameter group wait for an all-reduce of later ones. These are sums or means like the later ones."""
-    return owner._partial_reduce_output is not None
+    return getattr(owner, "_partial_reduce_output", None) is not None
+
+
+def kept_types(owner: Any) -> list[Any]:
+    """Of the gradients that results of scatters become: the group's up to PyTorch 2.14, each parameter's own since. None stands for whatever type the result has.
+    Empty: nobody knows."""
+    if hasattr(owner, "_orig_dtype"):
+        return [owner._orig_dtype]
+    types = [getattr(parameter, "sharded_grad_dtype", _UNKNOWN) for parameter in owner.fsdp_params]
+    return [] if _UNKNOWN in types else types
 
 
 class Copy:
@@ -43,10 +53,10 @@ class Copy:
             return str(error) or type(error).__name__
         return ""
 
-    def __call__(self, unsharded_grads: Any, reduce_scatter_input: Any, world_size: int) -> None:
+    def __call__(self, unsharded_grads: Any, reduce_scatter_input: Any, world_size: int, **named: Any) -> None:
         scale = getattr(reduce_scatter_input, _SCALE, None)
-        if scale is None or not all(self._splits(grad, world_size) for grad in [*unsharded_grads, reduce_scatter_input]):
-            self._plain(unsharded_grads, reduce_scatter_input, world_size)
+        if scale is None or named or not all(self._splits(grad, world_size) for grad in [*unsharded_grads, reduce_scatter_input]):
+            self._plain(unsharded_grads, reduce_scatter_input, world_size, **named)
             return
         delattr(reduce_scatter_input, _SCALE)
         self._scaled(unsharded_grads, reduce_scatter_input, world_size, scale)
@@ -59,7 +69,7 @@ class Copy:
 
 def problem() -> str:
     """Why copies cannot divide in this process; empty where they can."""
-    copy = getattr(sys.modules.get(COLLECTIVES), COPY, None)
+    copy = getattr(sys.modules.get(parts.COLLECTIVES), parts.COPY_IN, None)
     return copy.problem() if isinstance(copy, Copy) else "this PyTorch copies gradients in another way"
 
 
@@ -75,7 +85,8 @@ def take_over(torch: Any, owner: Any, ranks: int) -> None:
     """From here on FSDP2 does not divide gradients of the parameter group; `due`, the copy and `settle` do. All ranks must do the same."""
     if owner.gradient_divide_factor is not None or ranks & (ranks - 1) or getattr(owner.mesh_info, "replicate_process_group", None) is not None:
         return
-    if torch.float16 not in (owner._orig_dtype, owner._reduce_dtype):  # those are divided in two steps, against overflow
+    reduced = [] if owner._reduce_dtype is None else [owner._reduce_dtype]
+    if all(dtype in (torch.float32, torch.bfloat16) for dtype in kept_types(owner) + reduced):  # PyTorch divides others in two steps, against overflow
         owner.gradient_divide_factor = InCopy(1.0)
 
 

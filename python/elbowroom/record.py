@@ -6,7 +6,7 @@ import atexit
 import json
 import os
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 SCHEMA = "elbowroom.symmetric/1"
@@ -40,6 +40,7 @@ class _Record:
     pid: int
     entries: list[Entry]
     notes: list[str]
+    left_out: dict[str, dict[str, str]] = field(default_factory=dict)  # by part
 
 
 _record = _Record(os.getpid(), [], [])
@@ -71,6 +72,17 @@ def refuse_all(reason: str) -> None:
     write()
 
 
+def leave_out(part: str, reason: str, without: str) -> None:
+    """One part that this PyTorch does not allow; what does not need it goes on. `without`: how the program goes on in its place."""
+    _record.left_out[part] = {"reason": reason, "without": without}
+    write()
+
+
+def left_out(part: str) -> str:
+    """Why, or nothing."""
+    return _record.left_out.get(part, {}).get("reason", "")
+
+
 def as_document() -> dict[str, Any]:
     torch = sys.modules.get("torch")
     return {
@@ -80,6 +92,7 @@ def as_document() -> dict[str, Any]:
         "blocks": os.environ.get("NCCL_SYM_CTAS", ""),
         "buffers": [asdict(entry) for entry in _record.entries],
         "refused": list(_record.notes),
+        "left_out": [{"part": part} | said for part, said in _record.left_out.items()],
     }
 
 
@@ -98,13 +111,13 @@ def write() -> None:
 
 
 def _write_at_end() -> None:
-    if _record.entries or _record.notes:
+    if _record.entries or _record.notes or _record.left_out:
         write()
 
 
 def _forget() -> None:
     """A forked process, say a data loader's, has none of its parent's registrations."""
-    _record.pid, _record.entries, _record.notes = os.getpid(), [], []
+    _record.pid, _record.entries, _record.notes, _record.left_out = os.getpid(), [], [], {}
 
 
 os.register_at_fork(after_in_child=_forget)

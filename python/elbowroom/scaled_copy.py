@@ -6,6 +6,8 @@ PyTorch's own operations copy many tensors at once, or multiply, not both. The k
 from __future__ import annotations
 
 import ctypes
+import itertools
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from elbowroom import own_kernel
@@ -79,6 +81,13 @@ class Parts(ctypes.Structure):
     ]
 
 
+def batches(items: Iterable[Any], most: int) -> Iterator[list[Any]]:
+    """Python 3.12 has this as itertools.batched."""
+    items = iter(items)
+    while some := list(itertools.islice(items, most)):
+        yield some
+
+
 class ScaledCopy:
     """`copy(sources, target, rows, scale)`: row r of target[rows, columns] gets part r of each source, one behind the other, times scale.
     Tensors are contiguous, bf16 or float32, and `rows` divides the first extent of each source. Runs on the current stream.
@@ -93,15 +102,16 @@ class ScaledCopy:
 
     def __call__(self, sources: Any, target: Any, rows: int, scale: float) -> None:
         bf16, begin = self._torch.bfloat16, 0
-        for first in range(0, len(sources), MOST_PARTS):
-            parts = Parts(target=target.data_ptr(), columns=target.numel() // rows, scale=scale, target_is_bf16=target.dtype == bf16)
-            for source in sources[first : first + MOST_PARTS]:
-                count = source.numel() // rows
-                parts.part[parts.number] = Part(source.data_ptr(), count, begin)
-                parts.number += 1
-                parts.source_is_bf16 = source.dtype == bf16
-                begin += count
-            self._run(parts, rows)
+        for dtype, alike in itertools.groupby(sources, key=lambda source: source.dtype):  # one launch reads one type
+            for some in batches(alike, MOST_PARTS):
+                parts = Parts(target=target.data_ptr(), columns=target.numel() // rows, scale=scale, target_is_bf16=target.dtype == bf16)
+                parts.source_is_bf16 = dtype == bf16
+                for source in some:
+                    count = source.numel() // rows
+                    parts.part[parts.number] = Part(source.data_ptr(), count, begin)
+                    parts.number += 1
+                    begin += count
+                self._run(parts, rows)
 
     def _run(self, parts: Parts, rows: int) -> None:
         stream = ctypes.c_void_p(self._torch.cuda.current_stream().cuda_stream)

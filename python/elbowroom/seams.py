@@ -4,57 +4,22 @@ lacks one is left as it is, and the record says which.
 
 from __future__ import annotations
 
-import inspect
-import re
 import sys
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-from elbowroom import buckets, compression, division, placement, record, scaled_copy, staging, unsharded
-
-# FSDP2's private attributes that are read or set here, in `staging` and in `division`. Another PyTorch may have them in another way.
-OF_GROUPS = ("fsdp_params", "mesh_info", "device", "gradient_divide_factor", "force_sum_reduction_for_comms", "_orig_dtype", "_reduce_dtype",
-             "_all_gather_comm", "_reduce_scatter_comm", "_all_gather_process_group", "_reduce_scatter_process_group", "_all_reduce_hook",
-             "_partial_reduce_output", "_all_gather_result", "comm_ctx")
-OF_STATES = ("_state_ctx", "_fsdp_param_group")
-OF_COMMUNICATION = ("all_gather_state",)
-OF_CONTEXTS = ("all_states", "iter_forward_root")
-OF_PARAMETERS = ("offload_to_cpu",)
+from elbowroom import buckets, compression, division, parts, placement, record, scaled_copy, staging, unsharded
 
 _installed: set[str] = set()
 _optimizer_states = False  # whether an optimizer of PyTorch's has made a step
-
-
-def _missing(torch: Any) -> str:
-    """What every kind of buffer needs and this PyTorch lacks; empty where nothing is missing."""
-    if not sys.platform.startswith("linux"):
-        return "only Linux has symmetric memory of NCCL"
-    version = sys.modules.get("torch.version")
-    if getattr(version, "hip", None):
-        return "PyTorch is built for ROCm"
-    if not getattr(version, "cuda", None):
-        return "PyTorch is built without CUDA"
-    cuda, native, distributed = (getattr(torch, name, None) for name in ("cuda", "_C", "distributed"))
-    nccl = getattr(distributed, "ProcessGroupNCCL", None)
-    needs = {
-        "torch.cuda.MemPool": getattr(cuda, "MemPool", None),
-        "torch.cuda.use_mem_pool": getattr(cuda, "use_mem_pool", None),
-        "pools of one thread": getattr(native, "_cuda_beginAllocateCurrentThreadToPool", None),
-        "torch.distributed.Reducer": getattr(distributed, "Reducer", None),
-        "ProcessGroupNCCL._comm_ptr": getattr(nccl, "_comm_ptr", None),
-        "ProcessGroupNCCL.get_runtime_nccl_version": getattr(nccl, "get_runtime_nccl_version", None),
-        "the store of a process group": getattr(sys.modules.get("torch.distributed.distributed_c10d"), "_get_process_group_store", None),
-    }
-    lacking = [name for name, found in needs.items() if found is None]
-    return f"PyTorch {torch.__version__} lacks {', '.join(lacking)}" if lacking else ""
 
 
 def _usable(torch: Any, name: str) -> bool:
     if name in _installed:
         return False
     _installed.add(name)
-    missing = _missing(torch)
+    missing = parts.lacking_everywhere(torch)
     if missing:
         record.refuse_all(f"{name}: {missing}")
         return False
@@ -62,17 +27,25 @@ def _usable(torch: Any, name: str) -> bool:
     return True
 
 
+def _holds(torch: Any, part: parts.Part) -> bool:
+    """Whether this PyTorch has all that the part needs; else the record says what is missing."""
+    lacking = part.lacking(torch)
+    if lacking:
+        record.leave_out(part.name, f"PyTorch {torch.__version__} lacks {', '.join(lacking)}", part.without)
+    return not lacking
+
+
 def install_ddp(module: ModuleType) -> None:
     """`module` is torch.nn.parallel.distributed, whose DistributedDataParallel takes its reducer from torch.distributed."""
     torch = sys.modules["torch"]
     if not _usable(torch, "DistributedDataParallel"):
         return
-    plain = torch.distributed.Reducer
-    if not hasattr(plain, "_rebuild_buckets") or getattr(module, "dist", None) is not torch.distributed:
-        record.refuse_all("DistributedDataParallel: this PyTorch makes its reducer in another way")
+    if not _holds(torch, parts.BUCKETS):
+        record.refuse_all(f"DistributedDataParallel: {record.left_out(parts.BUCKETS.name)}")
         return
-    torch.distributed.Reducer = buckets.reducer_class(torch, plain)
-    _send_placed_copies(torch)
+    torch.distributed.Reducer = buckets.reducer_class(torch, torch.distributed.Reducer, stays=_holds(torch, parts.IN_PLACE))
+    if _holds(torch, parts.COMPRESSED):
+        _send_placed_copies(torch)
     _tell_of_hooks(torch)
     _leave_before_ranks_join(torch, module.DistributedDataParallel)
 
@@ -110,10 +83,7 @@ def _leave_before_ranks_join(torch: Any, kind: Any) -> None:
 
 def _send_placed_copies(torch: Any) -> None:
     """DistributedDataParallel logs and checks the hook that the program gave; the reducer gets the one that has places."""
-    plain = getattr(torch.distributed, "_register_comm_hook", None)
-    if plain is None:
-        record.refuse_all("compression hooks: this PyTorch registers hooks in another way")
-        return
+    plain = torch.distributed._register_comm_hook
 
     def _register_comm_hook(reducer: Any, state: Any, comm_hook: Any) -> Any:
         placed = comm_hook
@@ -127,45 +97,27 @@ def _send_placed_copies(torch: Any) -> None:
     torch.distributed._register_comm_hook = _register_comm_hook
 
 
-def _lacking(kind: Any, names: tuple[str, ...]) -> list[str]:
-    """Which of these attributes a class never speaks of. All of them where its text is not there."""
-    try:
-        text = inspect.getsource(kind)
-    except (OSError, TypeError):
-        text = ""
-    return [f"{getattr(kind, '__name__', kind)}.{name}" for name in names if not re.search(rf"\bself\.{name}\b|\bdef {name}\b", text)]
-
-
-def _lacking_of(module: ModuleType) -> list[str]:
-    """What FSDP2's classes lack of what is read or set here."""
-    parameter = getattr(sys.modules.get("torch.distributed.fsdp._fully_shard._fsdp_param"), "FSDPParam", None)
-    needs = {"FSDPParamGroup": OF_GROUPS, "FSDPState": OF_STATES, "FSDPStateContext": OF_CONTEXTS, "FSDPCommContext": OF_COMMUNICATION}
-    lacking = [_lacking(getattr(module, kind, None), names) for kind, names in needs.items()] + [_lacking(parameter, OF_PARAMETERS)]
-    return [name for names in lacking for name in names]
-
-
 def install_fsdp2(module: ModuleType) -> None:
     """`module` is torch.distributed.fsdp._fully_shard._fsdp_state."""
     torch = sys.modules["torch"]
     if not _usable(torch, "FSDP2"):
         return
-    collectives = sys.modules.get(division.COLLECTIVES)
-    group, state = getattr(module, "FSDPParamGroup", None), getattr(module, "FSDPState", None)
-    gather, scatter = (getattr(collectives, name, None) for name in ("DefaultAllGather", "DefaultReduceScatter"))
-    forward = getattr(state, "_root_pre_forward", None)
-    if None in (group, gather, scatter, forward):
-        record.refuse_all(f"FSDP2: PyTorch {torch.__version__} has no staging buffers of a caller's")
+    if not _holds(torch, parts.STAGING):
+        record.refuse_all(f"FSDP2: {record.left_out(parts.STAGING.name)}")
         return
-    lacking = _lacking_of(module)
-    if lacking:
-        record.refuse_all(f"FSDP2: PyTorch {torch.__version__} lacks {', '.join(lacking)}")
-        return
+    collectives, groups = sys.modules[parts.COLLECTIVES], sys.modules[parts.GROUPS]
+    group, gather, scatter = groups.FSDPParamGroup, collectives.DefaultAllGather, collectives.DefaultReduceScatter
     placed_gather, placed_scatter = staging.gather_class(torch, gather), staging.scatter_class(torch, scatter)
-    _divide_in_copies(torch, collectives, group)
-    _gather_directly(torch, sys.modules.get(unsharded.GROUPS), group)
+    _holds(torch, parts.RESULTS)  # a scatter asks its group
+    staging.SUMS = _holds(torch, parts.SUMS)
+    if staging.SUMS and _holds(torch, parts.DIVISION):
+        setattr(collectives, parts.COPY_IN, division.Copy(torch, getattr(collectives, parts.COPY_IN), scaled_copy.ScaledCopy))
+    if _holds(torch, parts.DIRECT_GATHERS):
+        _gather_directly(torch, groups, group)
     _give_groups_buffers(group, gather, scatter, placed_gather, placed_scatter)
     _keep_buffers(group, placed_gather, placed_scatter)
-    _tell_when_a_step_begins(torch, state, forward)
+    _give_way(group, gather, scatter, placed_gather, placed_scatter)
+    _tell_when_a_step_begins(torch, module.FSDPState)
 
 
 def _give_groups_buffers(group: Any, gather: type, scatter: type, placed_gather: type, placed_scatter: type) -> None:
@@ -195,36 +147,24 @@ def _keep_buffers(group: Any, placed_gather: type, placed_scatter: type) -> None
     group.set_allocate_memory_from_process_group = set_allocate_memory_from_process_group
 
 
-def _divide_in_copies(torch: Any, collectives: Any, group: type) -> None:
-    copy, reduce = getattr(collectives, division.COPY, None), getattr(collectives, "foreach_reduce", None)
-    if copy is None or reduce is None or not _speaks_of(reduce, division.COPY):
+def _give_way(group: Any, gather: type, scatter: type, placed_gather: type, placed_scatter: type) -> None:
+    """A program that asks for PyTorch's own symmetric memory (2.14 and later) has it for both, as without the places."""
+    plain = getattr(group, "set_symm_mem", None)
+    if plain is None:
         return
-    expected = ["unsharded_grads", "reduce_scatter_input", "world_size"]
-    if list(inspect.signature(copy).parameters) == expected and "gradient_divide_factor" in inspect.getsource(group.__init__):
-        setattr(collectives, division.COPY, division.Copy(torch, copy, scaled_copy.ScaledCopy))
+
+    def set_symm_mem(self: Any, *arguments: Any, **named: Any) -> None:
+        if type(self._all_gather_comm) is placed_gather and type(self._reduce_scatter_comm) is placed_scatter:
+            division.average(self)
+            self._all_gather_comm, self._reduce_scatter_comm = gather(), scatter()
+        plain(self, *arguments, **named)
+
+    group.set_symm_mem = set_symm_mem
 
 
-def _speaks_of(function: Any, name: str) -> bool:
-    """Also where decorators stand around it."""
-    return name in inspect.unwrap(function).__code__.co_names
-
-
-def _gather_directly(torch: Any, groups: Any, group: type) -> None:
+def _gather_directly(torch: Any, groups: Any, group: Any) -> None:
     """Gathers and their copies out are asked for here first, and a group that is sharded again says so."""
-    unshard, wait, to_sharded = (getattr(group, name, None) for name in ("unshard", "wait_for_unshard", "_to_sharded"))
-    gather, copy_out, kind = (getattr(groups, name, None) for name in (unsharded.GATHER, unsharded.COPY_OUT, "AllGatherResult"))
-    if None in (unshard, wait, to_sharded, gather, copy_out):
-        return
-    expected = {
-        gather: ["fsdp_params", "group", "async_op", "all_gather_copy_in_stream", "all_gather_stream", "device", "all_gather_comm"],
-        copy_out: ["all_gather_result", "fsdp_params", "group"],
-    }
-    if any(list(inspect.signature(plain).parameters) != names for plain, names in expected.items()):
-        return
-    if not _speaks_of(unshard, unsharded.GATHER) or not _speaks_of(wait, unsharded.COPY_OUT):
-        return
-    if not {"all_gather_event", "all_gather_work"} <= set(getattr(kind, "_fields", ())):
-        return
+    to_sharded = group._to_sharded
 
     def _to_sharded(self: Any) -> None:
         held = not self.is_sharded
@@ -232,12 +172,14 @@ def _gather_directly(torch: Any, groups: Any, group: type) -> None:
         if held:
             unsharded.left(self)
 
-    setattr(groups, unsharded.GATHER, unsharded.Gather(gather))
-    setattr(groups, unsharded.COPY_OUT, unsharded.CopyOut(torch, copy_out))
+    setattr(groups, parts.GATHER, unsharded.Gather(getattr(groups, parts.GATHER)))
+    setattr(groups, parts.COPY_OUT, unsharded.CopyOut(torch, getattr(groups, parts.COPY_OUT)))
     group._to_sharded = _to_sharded
 
 
-def _tell_when_a_step_begins(torch: Any, state: Any, plain_forward: Any) -> None:
+def _tell_when_a_step_begins(torch: Any, state: Any) -> None:
+    plain_forward = state._root_pre_forward
+
     def _root_pre_forward(self: Any, *arguments: Any, **named: Any) -> Any:
         if self._state_ctx.iter_forward_root is None and not any(map(division.is_open, _parameter_groups(self._state_ctx))):
             staging.step_begins(_optimizer_states)

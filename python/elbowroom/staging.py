@@ -17,6 +17,7 @@ from elbowroom.places import Places, Seen, check_tensors, numel, total_bytes
 from elbowroom.segment import LEAST_TOTAL, Segment, check_peak
 from elbowroom.registrations import Unusable
 
+SUMS = True  # whether this PyTorch lets groups have sums
 UNHURRIED = 32  # root forwards after which a program without an optimizer of PyTorch's is taken for settled
 
 
@@ -51,8 +52,8 @@ class GroupStaging:
     def gathers_alive(self) -> int:
         """Flat buffers that FSDP2 holds, with the next one. By the program's order alone: a backend may hold a buffer longer on one rank."""
         owners = self._alive()
-        contexts = {id(owner.comm_ctx): owner.comm_ctx for owner in owners}.values()
-        waiting = sum(owner._all_gather_result is not None for owner in owners)
+        contexts = {id(context): context for owner in owners if (context := getattr(owner, "comm_ctx", None)) is not None}.values()
+        waiting = sum(getattr(owner, "_all_gather_result", None) is not None for owner in owners)
         # A context has no such state before the first forward.
         return 1 + waiting + sum(getattr(context, "all_gather_state", None) is not None for context in contexts)
 
@@ -143,7 +144,7 @@ class GroupStaging:
     def _use(self, divides: bool) -> None:
         self.places = Places(self._torch, self._segment.tensor(), self.seen)
         for owner in self._alive():  # there are symmetric kernels for sums, not for means
-            if division.sum_up(owner) and divides:
+            if SUMS and division.sum_up(owner) and divides:
                 division.take_over(self._torch, owner, self.entry.ranks)
 
     def _alive(self) -> list[Any]:
@@ -152,7 +153,7 @@ class GroupStaging:
 
     def _keep_divisions(self) -> None:
         """A program may have put a scatter of its own in our place, which divides nothing, or a hook that expects means."""
-        for owner in self._alive():
+        for owner in self._alive() if SUMS else ():
             if owner._all_reduce_hook is not None:
                 division.average(owner)
             elif not hasattr(owner._reduce_scatter_comm, "divides"):
@@ -275,7 +276,7 @@ def scatter_class(torch: Any, plain: type) -> type:
             self._placed_input = False
             if staging.watching:
                 staging.seen.scatter(size)
-            if staging.places is None or torch.cuda.is_current_stream_capturing():
+            if staging.places is None or torch.cuda.is_current_stream_capturing() or keeps_inputs(self._owner()):
                 return None
             place = staging.places.scatter_input
             if not place.fits(size) or not staging.places.passing.fits(size // staging.entry.ranks):
@@ -291,14 +292,14 @@ def scatter_class(torch: Any, plain: type) -> type:
             staging, size = self._staging, count * dtype.itemsize
             stays = result_stays(self._owner(), dtype)
             if staging.watching:
-                staging.seen.result(self._number, size, stays)
+                staging.seen.result(self._number, size, bool(stays))
             if not self._placed_input or staging.places is None:
                 return None
             own = staging.places.staying(self._number)
             if stays and own is not None and own.fits(size) and not own.busy():
                 return own.hand_out(count, dtype)
             passing = staging.places.passing.hand_out(count, dtype)
-            if not stays and is_read_in_order(self._owner()):
+            if stays is False and is_read_in_order(self._owner()):
                 return passing
             self._by_way_of = passing
             return None
@@ -317,11 +318,19 @@ def scatter_class(torch: Any, plain: type) -> type:
     return PlacedReduceScatter
 
 
-def result_stays(owner: Any, dtype: Any) -> bool:
-    """Whether a scatter's result is the memory of gradients; else it is cast or copied and gone."""
-    return dtype == owner._orig_dtype and not any(parameter.offload_to_cpu for parameter in owner.fsdp_params)
+def result_stays(owner: Any, dtype: Any) -> bool | None:
+    """Whether a scatter's result is the memory of gradients; else it is cast or copied and gone. None: nobody knows."""
+    types = division.kept_types(owner)
+    if not types:
+        return None
+    return any(kept in (dtype, None) for kept in types) and not any(parameter.offload_to_cpu for parameter in owner.fsdp_params)
 
 
 def is_read_in_order(owner: Any) -> bool:
     """Whether only the scatters' own stream reads a result that does not stay."""
-    return owner._all_reduce_hook is None and getattr(owner.mesh_info, "replicate_process_group", None) is None
+    return getattr(owner, "_all_reduce_hook", owner) is None and getattr(owner.mesh_info, "replicate_process_group", None) is None
+
+
+def keeps_inputs(owner: Any) -> bool:
+    """Whether the program lets several inputs of scatters wait at once (`set_reduce_scatter_max_input_buffers`, PyTorch 2.15). There is one place."""
+    return getattr(getattr(owner, "comm_ctx", None), "reduce_scatter_max_input_buffers", 1) > 1

@@ -17,12 +17,10 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
-from elbowroom import record
+from elbowroom import parts, record
 from elbowroom.segment import LARGE_BLOCK, Segment, check_peak
 from elbowroom.registrations import Unusable
 
-GROUPS = "torch.distributed.fsdp._fully_shard._fsdp_param_group"
-GATHER, COPY_OUT = "foreach_all_gather", "foreach_all_gather_copy_out"
 SWITCH = "ELBOWROOM_RUN_DIRECT_GATHERS"  # 0: flat buffers
 SLOTS = 2
 BLOCK = 512  # the allocator rounds to these
@@ -39,7 +37,18 @@ def outputs_of(owner: Any) -> list[Any]:
 
 def takes_turns(owner: Any) -> bool:
     """Whether the parameters of a group come and go with its layer."""
-    return owner._reshard_after_forward and not owner._use_post_forward_mesh
+    return owner._reshard_after_forward and not owner._use_post_forward_mesh and not keeps_memory(owner)
+
+
+def keeps_memory(owner: Any) -> bool:
+    """Whether parameters stay where they are while they are sharded (`set_keep_unsharded_storage`, PyTorch 2.15)."""
+    return any(getattr(parameter, "keep_unsharded_storage", False) for parameter in owner.fsdp_params)
+
+
+def copies_out_itself(owner: Any) -> bool:
+    """Whether something else than FSDP2's own function takes apart what was gathered (PyTorch 2.15)."""
+    own = getattr(sys.modules.get(parts.COLLECTIVES), "_default_all_gather_output_fn", None)
+    return getattr(owner, "_all_gather_output_fn", own) is not own
 
 
 def _is_gathered_whole(parameter: Any) -> bool:
@@ -196,9 +205,10 @@ class Slot:
 
     def leave(self) -> None:
         """The group is sharded again. Who read is on the stream that waited for the gather, or ordered before the current one."""
+        stay = keeps_memory(self._owner)
         self._owner, self.left_at = None, next(self._turns)
-        if self._torch.cuda.is_current_stream_capturing():
-            self._lost = True  # a graph may read here at any time
+        if stay or self._torch.cuda.is_current_stream_capturing():
+            self._lost = True  # a graph may read here at any time, or the parameters have stayed
             return
         current = self._torch.cuda.current_stream()
         self._read = [stream.record_event() for stream in {current, self._reader or current}]
@@ -257,7 +267,7 @@ class Direct:
         before = owner.__dict__.get(_SLOT)
         if before is not None:
             before.abandon()
-        if self._over or async_op or owner._training_state.name not in GATHERED_BESIDE or not takes_turns(owner):
+        if self._over or async_op or owner._training_state.name not in GATHERED_BESIDE or not takes_turns(owner) or copies_out_itself(owner):
             return None
         if _traced(self._torch) or self._torch.cuda.is_current_stream_capturing():
             return None
@@ -311,10 +321,10 @@ class Gather:
     def __init__(self, plain: Any) -> None:
         self._plain = plain
 
-    def __call__(self, fsdp_params: Any, group: Any, async_op: bool, copy_in: Any, gathers: Any, device: Any, comm: Any) -> Any:
-        direct = getattr(comm, "direct", None)
+    def __call__(self, fsdp_params: Any, group: Any, async_op: bool, copy_in: Any, gathers: Any, device: Any, comm: Any, **named: Any) -> Any:
+        direct = None if named else getattr(comm, "direct", None)
         result = None if direct is None else direct(async_op, copy_in, gathers)
-        return self._plain(fsdp_params, group, async_op, copy_in, gathers, device, comm) if result is None else result
+        return self._plain(fsdp_params, group, async_op, copy_in, gathers, device, comm, **named) if result is None else result
 
 
 class CopyOut:
@@ -323,10 +333,10 @@ class CopyOut:
     def __init__(self, torch: Any, plain: Any) -> None:
         self._torch, self._plain = torch, plain
 
-    def __call__(self, all_gather_result: Any, fsdp_params: Any, group: Any) -> None:
+    def __call__(self, all_gather_result: Any, fsdp_params: Any, group: Any, **named: Any) -> None:
         slot = getattr(all_gather_result, "slot", None)
         if slot is None:
-            self._plain(all_gather_result, fsdp_params, group)
+            self._plain(all_gather_result, fsdp_params, group, **named)
             return
         with self._torch.no_grad():
             if slot.read_by(self._torch.cuda.current_stream()):
@@ -347,7 +357,7 @@ def left(owner: Any) -> None:
 
 
 def _check_seam() -> None:
-    if not isinstance(getattr(sys.modules.get(GROUPS), GATHER, None), Gather):
+    if not isinstance(getattr(sys.modules.get(parts.GROUPS), parts.GATHER, None), Gather):
         raise Unusable("this PyTorch gathers parameters in another way")
 
 
@@ -358,7 +368,7 @@ def _traced(torch: Any) -> bool:
 
 
 def _result(event: Any, slot: Slot, entry: record.Entry) -> Any:
-    kind = _with_slot(sys.modules[GROUPS].AllGatherResult)
+    kind = _with_slot(sys.modules[parts.GROUPS].AllGatherResult)
     result = kind._make([event if field == "all_gather_event" else None for field in kind._fields])
     result.slot, result.entry = slot, entry
     return result

@@ -9,10 +9,14 @@ from unittest import mock
 
 import stand_ins
 
-from elbowroom import division
+from elbowroom import division, parts
 
-def owner(torch: Any, **more: Any) -> Any:
+
+def owner(torch: Any, of_parameters: Any = None, **more: Any) -> Any:
     values = {"_orig_dtype": torch.bfloat16, "_reduce_dtype": None, "mesh_info": SimpleNamespace(), "gradient_divide_factor": None}
+    if of_parameters is not None:
+        values["fsdp_params"] = of_parameters
+        del values["_orig_dtype"]
     return SimpleNamespace(**(values | more))
 
 
@@ -21,10 +25,10 @@ class DivisionTest(unittest.TestCase):
         import torch
 
         self.torch = torch
-        self.module = ModuleType(division.COLLECTIVES)
+        self.module = ModuleType(parts.COLLECTIVES)
         self.copied_scaled = 0
-        setattr(self.module, division.COPY, division.Copy(torch, self.plain, lambda torch: self.scaled))
-        patch = mock.patch.dict("sys.modules", {division.COLLECTIVES: self.module})
+        setattr(self.module, parts.COPY_IN, division.Copy(torch, self.plain, lambda torch: self.scaled))
+        patch = mock.patch.dict("sys.modules", {parts.COLLECTIVES: self.module})
         patch.start()
         self.addCleanup(patch.stop)
 
@@ -47,6 +51,10 @@ class DivisionTest(unittest.TestCase):
         self.assertFalse(self.taken_over(2, gradient_divide_factor=4.0))  # the program's own
         self.assertFalse(self.taken_over(2, _orig_dtype=self.torch.float16))
         self.assertFalse(self.taken_over(2, _reduce_dtype=self.torch.float16))
+        parameters = [SimpleNamespace(sharded_grad_dtype=self.torch.float32), SimpleNamespace(sharded_grad_dtype=self.torch.bfloat16)]
+        self.assertTrue(self.taken_over(2, of_parameters=parameters))  # as PyTorch 2.15 has it
+        for unknown in (None, self.torch.float16):  # None: of whatever type gradients come
+            self.assertFalse(self.taken_over(2, of_parameters=[*parameters, SimpleNamespace(sharded_grad_dtype=unknown)]))
         self.assertFalse(self.taken_over(2, mesh_info=SimpleNamespace(replicate_process_group="a group")))
 
     def test_a_process_says_why_its_copies_cannot_divide(self) -> None:
@@ -55,9 +63,9 @@ class DivisionTest(unittest.TestCase):
         def fails(torch: Any) -> Any:
             raise OSError("libnvrtc.so.13: not found")
 
-        setattr(self.module, division.COPY, division.Copy(self.torch, self.plain, fails))
+        setattr(self.module, parts.COPY_IN, division.Copy(self.torch, self.plain, fails))
         self.assertEqual(division.problem(), "libnvrtc.so.13: not found")
-        setattr(self.module, division.COPY, self.plain)  # the seam was not found
+        setattr(self.module, parts.COPY_IN, self.plain)  # the seam was not found
         self.assertEqual(division.problem(), "this PyTorch copies gradients in another way")
 
     def test_given_back_only_where_it_was_taken(self) -> None:
@@ -69,7 +77,7 @@ class DivisionTest(unittest.TestCase):
     def copied(self, gradients: list[Any], factor: float | None, elements: int) -> Any:
         self.assertEqual(division.problem(), "")
         target = division.due(owner(self.torch, gradient_divide_factor=factor), self.torch.full((elements,), 7.0), 2)
-        getattr(self.module, division.COPY)(gradients, target, 2)
+        getattr(self.module, parts.COPY_IN)(gradients, target, 2)
         division.settle(target)
         return target.tolist()
 

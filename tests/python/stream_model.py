@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import stand_ins  # puts the package on the path
 
-from elbowroom import record, unsharded
+from elbowroom import parts, record, unsharded
 
 assert stand_ins.PYTHON
 
@@ -198,7 +198,7 @@ class Program:
         self.gather_seam = unsharded.Gather(self.gather)
         self.seam = unsharded.CopyOut(self.torch, self.copy_out)
         self.module = SimpleNamespace(
-            AllGatherResult=Result, **{unsharded.GATHER: self.gather_seam, unsharded.COPY_OUT: self.seam}
+            AllGatherResult=Result, **{parts.GATHER: self.gather_seam, parts.COPY_OUT: self.seam}
         )
         self.direct: Any = None
         self.synchronized = 0

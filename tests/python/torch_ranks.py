@@ -36,7 +36,7 @@ import torch.distributed as dist
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 from torch.utils.checkpoint import checkpoint
 
-from elbowroom import buckets, compression, host_lead, in_place, lifetime, placement, record, scaled_copy, seams, shares, staging, unsharded
+from elbowroom import buckets, compression, division, host_lead, in_place, lifetime, parts, placement, record, scaled_copy, seams, shares, staging, unsharded
 
 KIND, RUNS = sys.argv[1], sys.argv[2:]
 WORDS: set[str] = set()  # of the run
@@ -208,7 +208,7 @@ def begin(run: str) -> None:
 def install(module_name: str, function: str) -> Any:
     """The seam, as the hook installs it."""
     __import__(module_name)
-    seams._missing = lambda torch_: ""
+    parts.lacking_everywhere = lambda torch_: ""
     getattr(seams, function)(sys.modules[module_name])
     return sys.modules[module_name]
 
@@ -275,6 +275,10 @@ def fsdp2(model: torch.nn.Module) -> torch.nn.Module:
     return fsdp2_kinds.sharded(model, WORDS)
 
 
+def groups(model: torch.nn.Module) -> list[Any]:
+    return [module._get_fsdp_state()._fsdp_param_group for module in model]
+
+
 def scatter_by_themselves(model: torch.nn.Module) -> None:
     from torch.distributed.fsdp._fully_shard._fsdp_collectives import DefaultReduceScatter
 
@@ -333,8 +337,10 @@ def run() -> tuple[dict[str, Any], list[Any]]:
             KEPT.extend([model[0].first.weight.grad] * dist.get_rank())
             optimizer.zero_grad()
             wrapped.register_comm_hook(None, own_hook)
-        divided = {module._get_fsdp_state()._fsdp_param_group.gradient_divide_factor for module in model} if KIND == "fsdp2" else set()
+        divided = {group.gradient_divide_factor for group in groups(model)} if KIND == "fsdp2" else set()
         EVENTS.extend([f"step {step}"] + ["divided"] * (divided == {1.0}))
+        if KIND == "fsdp2" and all(isinstance(group.force_sum_reduction_for_comms, division.Sums) for group in groups(model)):
+            EVENTS.append("sums")
     if "broken" in WORDS:
         gradients.break_off(wrapped)
     whole = [parameter.full_tensor() if hasattr(parameter, "full_tensor") else parameter for parameter in model.parameters()]

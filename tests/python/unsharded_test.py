@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import random
 import sys
@@ -13,7 +12,7 @@ from unittest import mock
 
 from stream_model import Group, Operation, Program, Result, Segment, Stream, Views
 
-from elbowroom import seams, unsharded
+from elbowroom import parts, seams, unsharded
 from elbowroom.segment import MIB
 
 
@@ -45,12 +44,12 @@ class UnshardedTest(unittest.TestCase):
         for patch in patches:
             patch.start()
             self.addCleanup(patch.stop)
-        self.addCleanup(sys.modules.pop, unsharded.GROUPS, None)
+        self.addCleanup(sys.modules.pop, parts.GROUPS, None)
 
     def program(self, flats: int = 2) -> Program:
         Segment.made, self.more, self.orders = [], [], []
         made = Program(flats)
-        sys.modules[unsharded.GROUPS] = made.module
+        sys.modules[parts.GROUPS] = made.module
         return made
 
     def layers(self, program: Program, count: int) -> list[Group]:
@@ -230,8 +229,8 @@ class UnshardedTest(unittest.TestCase):
 
     def seam_of_pytorch(self) -> dict[str, Any]:
         return {
-            unsharded.GATHER: foreach_all_gather,
-            unsharded.COPY_OUT: foreach_all_gather_copy_out,
+            parts.GATHER: foreach_all_gather,
+            parts.COPY_OUT: foreach_all_gather_copy_out,
             "AllGatherResult": Result,
         }
 
@@ -241,36 +240,6 @@ class UnshardedTest(unittest.TestCase):
             "unshard": lambda self: foreach_all_gather(None, None, None, None, None, None, None),
             "wait_for_unshard": lambda self: foreach_all_gather_copy_out(None, None, None),
         }
-
-    def test_a_pytorch_that_lacks_a_seam_is_left_as_it_is(self) -> None:
-        def found(module: dict[str, Any], without: str = "") -> bool:
-            groups, group = SimpleNamespace(**module), type("Group", (), self.functions())
-            if without:
-                delattr(group, without)
-            before = dict(vars(group))
-            seams._gather_directly(SimpleNamespace(), groups, group)
-            replaced = isinstance(getattr(groups, unsharded.COPY_OUT, None), unsharded.CopyOut)
-            self.assertEqual(replaced, dict(vars(group)) != before)
-            self.assertEqual(replaced, isinstance(getattr(groups, unsharded.GATHER, None), unsharded.Gather))
-            return replaced
-
-        module = self.seam_of_pytorch()
-        self.assertTrue(found(module))
-        for name in module:
-            self.assertFalse(found({known: value for known, value in module.items() if known != name}), name)
-        for name in self.functions():
-            self.assertFalse(found(module, without=name), name)
-        self.assertFalse(found(module | {unsharded.COPY_OUT: lambda results: None}))
-        self.assertFalse(found(module | {unsharded.GATHER: lambda parameters: None}))
-        self.assertFalse(found(module | {"AllGatherResult": tuple}))
-
-    def test_decorators_hide_no_seam(self) -> None:
-        functions = self.functions()
-        for name in ("unshard", "wait_for_unshard"):
-            functions[name] = functools.wraps(functions[name])(lambda *arguments: None)
-        groups = SimpleNamespace(**self.seam_of_pytorch())
-        seams._gather_directly(SimpleNamespace(), groups, type("Group", (), functions))
-        self.assertIsInstance(getattr(groups, unsharded.GATHER), unsharded.Gather)
 
     def test_compiled_backwards_have_no_slots(self) -> None:
         torch = SimpleNamespace(compiler=SimpleNamespace(is_compiling=lambda: False))
