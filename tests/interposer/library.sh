@@ -20,12 +20,12 @@ nm -D --defined-only --format=posix "$ELBOWROOM_INTERPOSER" | awk '{ sub(/@.*/, 
 sed -n 's/^ *\([A-Za-z_0-9]*\);$/\1/p' "$sources/exports.map" | sort >"$work/listed"
 diff "$work/listed" "$work/exported" >"$work/difference" || fail "exported names differ from exports.map: $(cat "$work/difference")"
 
-# One table lists the hooked functions; dlsym and dlvsym are the way to all of them, and dlclose ends what is known of an object. NCCL's plugin is no hook: NCCL finds it by these names.
+# One table lists the hooked functions; dlsym is a way to all of them, and dlopen and dlmopen tell what is hidden from them. NCCL's plugin is no hook: NCCL finds it by these names.
 {
   grep '^ncclTunerPlugin_v[2-6]$' "$work/listed" || true
   echo dlsym
-  echo dlvsym
-  echo dlclose
+  echo dlopen
+  echo dlmopen
   tr -d '\n' <"$sources/hook_table.cpp" | grep -oE '<&[A-Za-z_0-9]+>\( *"[A-Za-z_0-9]+"' | sed 's/.*"\(.*\)"/\1/'
 } | sort >"$work/table"
 diff "$work/table" "$work/exported" >"$work/difference" || fail "exported names differ from hook_table.cpp: $(cat "$work/difference")"

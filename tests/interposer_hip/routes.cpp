@@ -56,12 +56,6 @@ void by_path() {
   expect_launches(dlsym(handle, "hipLaunchKernel_spt"), "hipLaunchKernel_spt");
 }
 
-// The runtime's symbols have versions.
-void by_dlvsym() {
-  EXPECT(is_interposed(dlvsym(runtime(), "hipLaunchKernel", "hip_4.2")));
-  EXPECT(is_runtime(dlvsym(runtime(), "hipGetDevice", "hip_4.2")));
-}
-
 void unhooked_names() {
   EXPECT(is_runtime(dlsym(runtime(), "hipMalloc")));
   EXPECT(dlsym(runtime(), "hipNoSuchFunction") == nullptr && dlerror() != nullptr);
@@ -97,13 +91,8 @@ void default_scope() {
 }
 
 constexpr Case kCases[] = {
-    {"by_name", by_name},
-    {"by_path", by_path},
-    {"by_dlvsym", by_dlvsym},
-    {"unhooked_names", unhooked_names},
-    {"proc_address", proc_address},
-    {"no_runtime", no_runtime},
-    {"default_scope", default_scope},
+    {"by_name", by_name},           {"by_path", by_path},       {"unhooked_names", unhooked_names},
+    {"proc_address", proc_address}, {"no_runtime", no_runtime}, {"default_scope", default_scope},
 };
 
 }  // namespace

@@ -13,3 +13,11 @@ diff "$work/hooked" "$work/explained" >"$work/difference" || {
   printf 'hooks_table.sh: docs/hooks.md and the tables differ (<: not explained, >: not hooked or named twice):\n%s\n' "$(cat "$work/difference")" >&2
   exit 1
 }
+
+# docs/deadlock.md lists each row of the table of what is unusual, in its words.
+sed -n 's/^    "\(.*\)",$/| \1 |/p' src/interposer/core/unusual.hpp >"$work/rows"
+[ -s "$work/rows" ] || { echo 'hooks_table.sh: no row was found in unusual.hpp' >&2; exit 1; }
+sed -n '/^| what is seen |$/,/^$/p' docs/deadlock.md | sed 1,2d | sed '/^$/d' | diff "$work/rows" - >"$work/difference" || {
+  printf 'hooks_table.sh: docs/deadlock.md and unusual.hpp differ:\n%s\n' "$(cat "$work/difference")" >&2
+  exit 1
+}

@@ -35,7 +35,7 @@ TicketFields unpack(Ticket ticket) {
   return fields;
 }
 
-CoreState::CoreState(const Rules& the_rules, const Platform& the_platform) : rules(the_rules), platform(the_platform) { forget(); }
+CoreState::CoreState(const Rules& the_rules, const Platform& the_platform) : rules(the_rules), platform(the_platform) { begin(); }
 
 void* CoreState::operator new(std::size_t size, std::align_val_t, const std::nothrow_t&) noexcept {
   constexpr std::size_t huge_page = std::size_t{2} << 20U;
@@ -55,27 +55,16 @@ void CoreState::operator delete(void* memory, std::align_val_t alignment, const 
 
 Knowledge::Knowledge() { static_cast<void>(kinds.obtain(kOtherKinds)); }
 
-void CoreState::forget() {
-  // In place: a value of several MiB has no room on a thread's stack.
-  std::destroy_at(&known);
-  new (&known) Knowledge();
+void CoreState::begin() {
   known.kernels[0].passed_through = true;
   known.trial.begin(trial_arms(rules));
   const bool agrees = compares(rules) && platform.ranks.standing != nullptr;
   known.budgets.begin(agrees && rules.budgets.count == 0);
   known.ranks.begin(agrees, hash_of_arms(rules));
   known.active = controls(rules, known.trial.arm());
-  captures.store(0, std::memory_order_relaxed);
-  host_dependencies.store(0, std::memory_order_relaxed);
-  collectives_pending.store(false, std::memory_order_relaxed);
-  collectives_taken.store(0, std::memory_order_relaxed);
-  streams_joined.store(0, std::memory_order_relaxed);
   known.order.watch(event_records);
   rest.reset();
-  passing.forget_unread();
-  passing.shapes().tell_counts([](const PassedKind& /*what*/, std::uint64_t /*launches*/) {});
   passing.forget_shapes();
-  forked = false;
 }
 
 void CoreState::forget_functions() {
@@ -380,15 +369,5 @@ GraphFacts Core::on_capture_end(StreamId stream) {
 }
 
 bool Core::capturing() const { return state_->captures.load(std::memory_order_relaxed) != 0; }
-
-void Core::after_fork_in_child() {
-  // Forgetting the rest costs a millisecond that a child which only calls exec should not pay.
-  state_->forked = true;
-  state_->unplaced.store(0, std::memory_order_relaxed);  // calls of threads that are not here
-  state_->rest.reset();
-  state_->passing.forget_unread();
-  state_->passing.close();
-  new (&state_->mutex) OwnMutex();  // its holder is a thread that is not here, or was interrupted and unlocks what is free
-}
 
 }  // namespace elbowroom::interposer

@@ -69,9 +69,6 @@ struct Platform {
   Text (*known_durations)(void* self) = nullptr;
   /// What earlier runs settled for (run/choices.hpp), in the same way.
   Text (*known_choices)(void* self) = nullptr;
-  /// Whether the program may call functions of the driver past the hooks, so that its order is not known in full. Asked with the
-  /// lock held, wherever something would be gated; null: it may not.
-  bool (*unfollowed)(void* self) = nullptr;
   RankAgreement ranks{};     ///< asked and told once a step
   RestGate* rest = nullptr;  ///< where the hooks read whether the program is left alone; null: they ask the core. Outlives it
   PassGate* pass = nullptr;  ///< where the hooks read whether a launch may take the short way (passing.hpp). Outlives the core
@@ -381,14 +378,9 @@ class Core {
   /// The same before a thread's first product, for a stream that is there: what all ranks have in common, 0 where each decides.
   SmTarget common_sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns);
 
-  // --- fork: the child starts with nothing known, its own report and the same rules. Other threads of the parent may hold the lock
-  // meanwhile. A handler that interrupted another call of this thread may fork as well ---
-  void after_fork_in_child();
-
   [[nodiscard]] std::uint64_t launches_at_rest() const;  ///< that were left alone
 
-  /// One document of run/process_report.hpp. May be called at any time, also by a handler that interrupted another call of this
-  /// thread. Where the lock cannot be had it is written without it, and says so ("interrupted").
+  /// One document of run/process_report.hpp.
   void report(const ProcessFacts& process, const Sink& sink);
 
  private:

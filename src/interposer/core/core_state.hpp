@@ -115,7 +115,7 @@ constexpr std::uint32_t kEraMask = (1U << 13U) - 1;
 Ticket pack(const TicketFields& fields);
 TicketFields unpack(Ticket ticket);
 
-/// Everything that was learned; a forked child starts with an empty one. First what every launch touches.
+/// Everything that was learned. First what every launch touches.
 inline constexpr int kMostQuestions = 4;  ///< bounds the cost of a launch beside collectives by the hundred
 
 struct Knowledge {
@@ -204,7 +204,6 @@ struct CoreState {
   const Rules rules;
   const Platform platform;
   OwnMutex mutex;
-  bool forked = false;  ///< the knowledge is the parent's: to be forgotten before the next use
   std::atomic<unsigned> captures{0};
   std::atomic<bool> memory_freed{false};  ///< in a stream's order, ever
   std::atomic<std::uint64_t> host_dependencies{0};
@@ -219,17 +218,14 @@ struct CoreState {
   Passing passing{platform.pass};
   Knowledge known;
 
-  void forget();
+  void begin();
   /// Function handles may now mean something else.
   void forget_functions();
   [[nodiscard]] bool has_several_ranks() const {
     return known.several_ranks || (platform.ranks.several != nullptr && platform.ranks.several());
   }
   /// What stands where is not known in full: a table overflowed, an order is not followed, or it is about to come.
-  [[nodiscard]] bool order_lost() const {
-    return known.order.lost() || unplaced.load(std::memory_order_acquire) != 0 ||
-           (platform.unfollowed != nullptr && platform.unfollowed(platform.self));
-  }
+  [[nodiscard]] bool order_lost() const { return known.order.lost() || unplaced.load(std::memory_order_acquire) != 0; }
   /// Whether products get targets now: where several ranks share them, before the first collective as well.
   [[nodiscard]] bool sets_targets() const { return known.active.sm_target && (!dormant() || has_several_ranks()); }
   /// No collective was ever launched and nothing is being captured: order and time are of no interest.
@@ -350,30 +346,15 @@ struct CoreState {
 
 class CoreState::Hold {
  public:
-  explicit Hold(CoreState& state) : state_(state), lock_(state.mutex) { begin(state); }
-  /// For whoever may be called by a handler that interrupted the holder: what is read without the lock may be half written.
-  Hold(CoreState& state, std::defer_lock_t) : state_(state), lock_(state.mutex, std::defer_lock) {
-    if (state.mutex.lock_if_possible()) {
-      lock_ = std::unique_lock(state.mutex, std::adopt_lock);
-      begin(state);
-    }
-  }
-  ~Hold() {
-    if (held()) { state_.end_passing_of_published(); }
-  }
+  explicit Hold(CoreState& state) : state_(state), lock_(state.mutex) { state.catch_up(); }
+  ~Hold() { state_.end_passing_of_published(); }
   Hold(const Hold&) = delete;
   Hold& operator=(const Hold&) = delete;
 
   void release() { lock_.unlock(); }
   void take() { lock_.lock(); }
-  [[nodiscard]] bool held() const { return lock_.owns_lock(); }
 
  private:
-  static void begin(CoreState& state) {
-    if (state.forked) { state.forget(); }
-    state.catch_up();
-  }
-
   CoreState& state_;
   std::unique_lock<OwnMutex> lock_;
 };

@@ -7,7 +7,7 @@
 namespace elbowroom::interposer {
 
 /// What a launch looks at first: whether the program is left alone, and which functions need nobody's attention then. Never
-/// destroyed before the process is; laid out for cuda/launch_entries.cpp.
+/// destroyed before the process is.
 struct RestGate {
   static constexpr unsigned kPlaceBits = 11;
   static constexpr std::size_t kPlaces = std::size_t{1} << kPlaceBits;

@@ -1,8 +1,8 @@
 #include "interposer/driver/capture_hooks.hpp"
 
+#include "interposer/core/unusual.hpp"
 #include "interposer/cuda/hooked_functions.hpp"
 #include "interposer/cuda/interposer.hpp"
-#include "interposer/process/symbol_routes.hpp"
 
 namespace elbowroom::interposer::cuda {
 namespace {
@@ -12,7 +12,7 @@ using CaptureHooks = driver::CaptureHooks<Driver>;
 // Kernels may launch such a graph, and an update may give it a collective. What follows on the streams of these kernels stands
 // behind it, and nobody tells when.
 void tell_of_device_launches(std::uint64_t flags) {
-  if ((flags & cu::kInstantiateDeviceLaunch) != 0) { process::note_unfollowed(); }
+  if ((flags & cu::kInstantiateDeviceLaunch) != 0) { stand_aside(Unusual::device_launch); }
 }
 
 }  // namespace

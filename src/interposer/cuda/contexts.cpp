@@ -2,8 +2,6 @@
 
 #include <bit>
 
-#include "interposer/process/signal_mask.hpp"
-
 namespace elbowroom::interposer::cuda {
 
 CurrentContext::CurrentContext(const DriverCalls& driver, cu::Context context) : driver_(driver) {
@@ -24,7 +22,6 @@ CurrentContext::~CurrentContext() {
 }
 
 bool make_event(const DriverCalls& driver, cu::Context context, cu::Event& event, unsigned flags) {
-  const process::Undisturbed making;
   const RelaxedCapture relaxed(driver);
   const CurrentContext scope(driver, context);
   return scope.ok() && driver.event_create(&event, flags) == cu::kSuccess;
@@ -32,7 +29,6 @@ bool make_event(const DriverCalls& driver, cu::Context context, cu::Event& event
 
 void destroy_event(const DriverCalls& driver, cu::Context context, cu::Event event) {
   if (driver.event_destroy == nullptr) { return; }
-  const process::Undisturbed destroying;
   const RelaxedCapture relaxed(driver);
   const CurrentContext scope(driver, context);
   if (scope.ok()) { driver.event_destroy(event); }
@@ -61,7 +57,6 @@ Contexts::Entry* Contexts::find(cu::Context context) {
 }
 
 std::optional<Contexts::Facts> Contexts::ask(cu::Context context) const {
-  const process::Undisturbed asking;
   const CurrentContext scope(driver_, context);
   Facts facts;
   if (!scope.ok() || driver_.ctx_get_device == nullptr || driver_.ctx_get_device(&facts.device) != cu::kSuccess) {

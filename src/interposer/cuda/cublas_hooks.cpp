@@ -2,7 +2,7 @@
 #include "interposer/cuda/interposer.hpp"
 #include "interposer/cuda/product_scope.hpp"
 #include "interposer/cuda/product_type.hpp"
-#include "interposer/process/meant.hpp"
+#include "interposer/process/routes.hpp"
 
 // Products that would run in a window are made for fewer SMs: the library's own target, set around the call and put back after it.
 
@@ -18,11 +18,12 @@ struct LibraryCalls {
   GetTarget get_target;
   SetTarget set_target;
 
-  explicit LibraryCalls(CopyId copy) {
-    static constinit CopyFunctions<3> functions({"cublasGetStream_v2", "cublasGetSmCountTarget", "cublasSetSmCountTarget"});
-    get_stream = functions.get<GetStream>(copy, 0);
-    get_target = functions.get<GetTarget>(copy, 1);
-    set_target = functions.get<SetTarget>(copy, 2);
+  LibraryCalls() {
+    static constinit LibraryFunctions<3> functions(HookedLibrary::kCublas,
+                                                   {"cublasGetStream_v2", "cublasGetSmCountTarget", "cublasSetSmCountTarget"});
+    get_stream = functions.get<GetStream>(0);
+    get_target = functions.get<GetTarget>(1);
+    set_target = functions.get<SetTarget>(2);
   }
   [[nodiscard]] bool complete() const { return get_stream != nullptr && get_target != nullptr && set_target != nullptr; }
 };
@@ -30,8 +31,7 @@ struct LibraryCalls {
 // Sets the target for a scope; a target of the program's own stays.
 class SmTargetScope {
  public:
-  SmTargetScope(Interposer* state, CopyId copy, cublas::Handle handle, const Product& product)
-      : state_(state), calls_(copy), handle_(handle) {
+  SmTargetScope(Interposer* state, cublas::Handle handle, const Product& product) : state_(state), handle_(handle) {
     if (state == nullptr || state->rules.target_of(product, kAnyName) == 0 || !calls_.complete()) { return; }
     cu::Stream stream = nullptr;
     int own = 0;
@@ -57,11 +57,11 @@ class SmTargetScope {
 };
 
 template <auto Ours, class... Arguments>
-int make(const Meant<Ours>& meant, const Product& product, cublas::Handle handle, Arguments... arguments) {
-  if (!meant.certain()) { return meant(handle, arguments...); }
+int make(const CallTarget<Ours>& target, const Product& product, cublas::Handle handle, Arguments... arguments) {
+  if (!target.followed()) { return target(handle, arguments...); }
   const ProductScope in_progress;
-  const SmTargetScope scope(interposer(), meant.copy(), handle, product);
-  const int status = meant(handle, arguments...);
+  const SmTargetScope scope(interposer(), handle, product);
+  const int status = target(handle, arguments...);
   scope.returned(status);
   return status;
 }
@@ -77,7 +77,7 @@ int cublasGemmEx(cublas::Handle handle, cublas::Operation trans_a, cublas::Opera
                  const void* alpha, const void* a, cublas::Type type_a, int lda, const void* b, cublas::Type type_b, int ldb,
                  const void* beta, void* c, cublas::Type type_c, int ldc, cublas::ComputeType compute,
                  cublas::Algorithm algorithm) {
-  return make(Meant<&cublasGemmEx>(__builtin_return_address(0)), product_of(product_type(type_a), m, n, k, 1), handle, trans_a,
+  return make(CallTarget<&cublasGemmEx>(__builtin_return_address(0)), product_of(product_type(type_a), m, n, k, 1), handle, trans_a,
               trans_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc, compute, algorithm);
 }
 
@@ -85,20 +85,20 @@ int cublasGemmStridedBatchedEx(cublas::Handle handle, cublas::Operation trans_a,
                                const void* alpha, const void* a, cublas::Type type_a, int lda, long long stride_a, const void* b,
                                cublas::Type type_b, int ldb, long long stride_b, const void* beta, void* c, cublas::Type type_c,
                                int ldc, long long stride_c, int batches, cublas::ComputeType compute, cublas::Algorithm algorithm) {
-  return make(Meant<&cublasGemmStridedBatchedEx>(__builtin_return_address(0)), product_of(product_type(type_a), m, n, k, batches),
-              handle, trans_a, trans_b, m, n, k, alpha, a, type_a, lda, stride_a, b, type_b, ldb, stride_b, beta, c, type_c, ldc,
-              stride_c, batches, compute, algorithm);
+  return make(CallTarget<&cublasGemmStridedBatchedEx>(__builtin_return_address(0)),
+              product_of(product_type(type_a), m, n, k, batches), handle, trans_a, trans_b, m, n, k, alpha, a, type_a, lda,
+              stride_a, b, type_b, ldb, stride_b, beta, c, type_c, ldc, stride_c, batches, compute, algorithm);
 }
 
 int cublasSgemm_v2(cublas::Handle handle, cublas::Operation trans_a, cublas::Operation trans_b, int m, int n, int k,
                    const float* alpha, const float* a, int lda, const float* b, int ldb, const float* beta, float* c, int ldc) {
-  return make(Meant<&cublasSgemm_v2>(__builtin_return_address(0)), product_of(ProductType::f32, m, n, k, 1), handle, trans_a,
+  return make(CallTarget<&cublasSgemm_v2>(__builtin_return_address(0)), product_of(ProductType::f32, m, n, k, 1), handle, trans_a,
               trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
 int cublasSgemmStridedBatched(cublas::Handle handle, cublas::Operation trans_a, cublas::Operation trans_b, int m, int n, int k,
                               const float* alpha, const float* a, int lda, long long stride_a, const float* b, int ldb,
                               long long stride_b, const float* beta, float* c, int ldc, long long stride_c, int batches) {
-  return make(Meant<&cublasSgemmStridedBatched>(__builtin_return_address(0)), product_of(ProductType::f32, m, n, k, batches),
+  return make(CallTarget<&cublasSgemmStridedBatched>(__builtin_return_address(0)), product_of(ProductType::f32, m, n, k, batches),
               handle, trans_a, trans_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc, stride_c, batches);
 }

@@ -20,10 +20,11 @@ timespec in_a_moment() {
 
 }  // namespace
 
-AttributeCalls::AttributeCalls(CopyId copy) {
-  static constinit CopyFunctions<2> functions({"cublasLtMatmulDescGetAttribute", "cublasLtMatmulDescSetAttribute"});
-  get_ = functions.get<Get>(copy, 0);
-  set_ = functions.get<Set>(copy, 1);
+AttributeCalls::AttributeCalls() {
+  static constinit LibraryFunctions<2> functions(HookedLibrary::kCublasLt,
+                                                 {"cublasLtMatmulDescGetAttribute", "cublasLtMatmulDescSetAttribute"});
+  get_ = functions.get<Get>(0);
+  set_ = functions.get<Set>(1);
 }
 
 bool AttributeCalls::write_target(cublas_lt::Descriptor descriptor, cublas_lt::SmCount sms) const {
@@ -65,8 +66,8 @@ void DescriptorTable::clear_target(Entry& entry, const AttributeCalls& calls) {
   pthread_cond_broadcast(&cleared_);
 }
 
-DescriptorUse::DescriptorUse(DescriptorTable& table, CopyId copy, cublas_lt::Descriptor descriptor, std::uint32_t sms)
-    : table_(table), calls_(copy), descriptor_(descriptor) {
+DescriptorUse::DescriptorUse(DescriptorTable& table, cublas_lt::Descriptor descriptor, std::uint32_t sms)
+    : table_(table), descriptor_(descriptor) {
   {
     const std::scoped_lock lock(table_.mutex_);
     DescriptorTable::Entry* entry = table_.await_plain(descriptor);

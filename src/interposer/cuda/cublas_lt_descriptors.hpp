@@ -8,14 +8,14 @@
 #include <mutex>
 
 #include "interposer/cuda/cublas_lt_abi.hpp"
-#include "interposer/process/library_copies.hpp"
+#include "interposer/process/routes.hpp"
 
 namespace elbowroom::interposer::cuda {
 
-/// How a copy of the library reads and sets the target of a descriptor.
+/// How the library reads and sets the target of a descriptor.
 class AttributeCalls {
  public:
-  explicit AttributeCalls(process::CopyId copy);
+  AttributeCalls();
   bool write_target(cublas_lt::Descriptor descriptor, cublas_lt::SmCount sms) const;
   /// False: the program has set one, or the library knows of none.
   [[nodiscard]] bool takes_target(cublas_lt::Descriptor descriptor) const;
@@ -62,7 +62,7 @@ class DescriptorTable {
 class DescriptorUse {
  public:
   /// Sets the target unless it is 0, the program has set one, or another call uses the descriptor.
-  DescriptorUse(DescriptorTable& table, process::CopyId copy, cublas_lt::Descriptor descriptor, std::uint32_t sms);
+  DescriptorUse(DescriptorTable& table, cublas_lt::Descriptor descriptor, std::uint32_t sms);
   ~DescriptorUse();
   DescriptorUse(const DescriptorUse&) = delete;
   DescriptorUse& operator=(const DescriptorUse&) = delete;

@@ -3,7 +3,7 @@
 #include "interposer/cuda/cublas_lt_layouts.hpp"
 #include "interposer/cuda/interposer.hpp"
 #include "interposer/cuda/product_scope.hpp"
-#include "interposer/process/meant.hpp"
+#include "interposer/process/routes.hpp"
 
 // Products that a program asks cublasLt for itself: their target is an attribute of the matmul descriptor. The heuristic reads it
 // when it chooses an algorithm, and the product when it launches one.
@@ -23,8 +23,8 @@ Interposer* interposer_for(cublas_lt::Descriptor descriptor) {
 }
 
 // One target for all needs no look at the product, and neither does a moment in which none is set.
-Product product_for(const Interposer& state, CopyId copy, cublas_lt::Layout a, cublas_lt::Layout d) {
-  return state.rules.sm_target > 0 || !state.core->sets_targets() ? Product{} : product_of_layouts(copy, a, d);
+Product product_for(const Interposer& state, cublas_lt::Layout a, cublas_lt::Layout d) {
+  return state.rules.sm_target > 0 || !state.core->sets_targets() ? Product{} : product_of_layouts(a, d);
 }
 
 // Said before anything is launched, so that the call can be made again. Algorithm, workspace and target may not go together.
@@ -46,8 +46,8 @@ int with_any_target(const Rules& rules, DescriptorUse& use, int refused, Call ca
 }
 
 template <class Call>
-int make(Interposer& state, CopyId copy, cublas_lt::Descriptor descriptor, const Product& product, bool has_algorithm, Call call) {
-  DescriptorUse use(state.driver.descriptors, copy, descriptor, state.core->on_library_gemm(last_stream, product, now_ns()).sms);
+int make(Interposer& state, cublas_lt::Descriptor descriptor, const Product& product, bool has_algorithm, Call call) {
+  DescriptorUse use(state.driver.descriptors, descriptor, state.core->on_library_gemm(last_stream, product, now_ns()).sms);
   int status = call();
   if (use.targeted()) {
     if (!is_refusal(status)) {
@@ -75,9 +75,8 @@ SmTarget expected_target(Interposer& state, const Product& product) {
 }
 
 template <class Call>
-int heuristic(Interposer& state, CopyId copy, cublas_lt::Descriptor descriptor, const Product& product, const int* returned,
-              Call call) {
-  DescriptorUse use(state.driver.descriptors, copy, descriptor, expected_target(state, product).sms);
+int heuristic(Interposer& state, cublas_lt::Descriptor descriptor, const Product& product, const int* returned, Call call) {
+  DescriptorUse use(state.driver.descriptors, descriptor, expected_target(state, product).sms);
   const int status = call();
   if (!use.targeted()) { return status; }
   if (status == 0 && *returned > 0) {
@@ -97,29 +96,29 @@ int cublasLtMatmul(cublas_lt::Handle handle, cublas_lt::Descriptor descriptor, c
                    cublas_lt::Layout layout_a, const void* b, cublas_lt::Layout layout_b, const void* beta, const void* c,
                    cublas_lt::Layout layout_c, void* d, cublas_lt::Layout layout_d, const cublas_lt::Algorithm* algorithm,
                    void* workspace, std::size_t workspace_bytes, cu::Stream stream) {
-  const Meant<&cublasLtMatmul> meant(__builtin_return_address(0));
+  const CallTarget<&cublasLtMatmul> target(__builtin_return_address(0));
   const auto call = [=] {
-    return meant(handle, descriptor, alpha, a, layout_a, b, layout_b, beta, c, layout_c, d, layout_d, algorithm, workspace,
-                 workspace_bytes, stream);
+    return target(handle, descriptor, alpha, a, layout_a, b, layout_b, beta, c, layout_c, d, layout_d, algorithm, workspace,
+                  workspace_bytes, stream);
   };
   const ProductScope scope;
-  Interposer* state = meant.certain() ? interposer_for(descriptor) : nullptr;
+  Interposer* state = target.followed() ? interposer_for(descriptor) : nullptr;
   if (state == nullptr) { return call(); }
   last_stream = state->stream_id(stream, DefaultStream::kLegacy);
-  return make(*state, meant.copy(), descriptor, product_for(*state, meant.copy(), layout_a, layout_d), algorithm != nullptr, call);
+  return make(*state, descriptor, product_for(*state, layout_a, layout_d), algorithm != nullptr, call);
 }
 
 int cublasLtMatmulAlgoGetHeuristic(cublas_lt::Handle handle, cublas_lt::Descriptor descriptor, cublas_lt::Layout layout_a,
                                    cublas_lt::Layout layout_b, cublas_lt::Layout layout_c, cublas_lt::Layout layout_d,
                                    cublas_lt::Preference preference, int requested, cublas_lt::HeuristicResult* results,
                                    int* returned) {
-  const Meant<&cublasLtMatmulAlgoGetHeuristic> meant(__builtin_return_address(0));
+  const CallTarget<&cublasLtMatmulAlgoGetHeuristic> target(__builtin_return_address(0));
   const auto call = [=] {
-    return meant(handle, descriptor, layout_a, layout_b, layout_c, layout_d, preference, requested, results, returned);
+    return target(handle, descriptor, layout_a, layout_b, layout_c, layout_d, preference, requested, results, returned);
   };
   const ProductScope scope;
   // A program that asks for several algorithms compares them itself and keeps the best, for products in no window as well.
-  Interposer* state = meant.certain() && requested == 1 && returned != nullptr ? interposer_for(descriptor) : nullptr;
+  Interposer* state = target.followed() && requested == 1 && returned != nullptr ? interposer_for(descriptor) : nullptr;
   if (state == nullptr) { return call(); }
-  return heuristic(*state, meant.copy(), descriptor, product_for(*state, meant.copy(), layout_a, layout_d), returned, call);
+  return heuristic(*state, descriptor, product_for(*state, layout_a, layout_d), returned, call);
 }

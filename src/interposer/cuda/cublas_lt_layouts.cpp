@@ -11,9 +11,9 @@ namespace {
 
 using GetAttribute = int (*)(cublas_lt::Layout, int, void*, std::size_t, std::size_t*);
 
-GetAttribute get_attribute(CopyId copy) {
-  static constinit CopyFunctions<1> functions({"cublasLtMatrixLayoutGetAttribute"});
-  return functions.get<GetAttribute>(copy, 0);
+GetAttribute get_attribute() {
+  static constinit LibraryFunctions<1> functions(HookedLibrary::kCublasLt, {"cublasLtMatrixLayoutGetAttribute"});
+  return functions.get<GetAttribute>(0);
 }
 
 template <class Value>
@@ -24,8 +24,8 @@ bool read(GetAttribute get, cublas_lt::Layout layout, int attribute, Value& valu
 
 }  // namespace
 
-run::Product product_of_layouts(CopyId copy, cublas_lt::Layout a, cublas_lt::Layout d) {
-  const GetAttribute get = get_attribute(copy);
+run::Product product_of_layouts(cublas_lt::Layout a, cublas_lt::Layout d) {
+  const GetAttribute get = get_attribute();
   if (a == nullptr || d == nullptr || get == nullptr) { return {}; }
   std::uint32_t type = 0;
   std::uint64_t a_rows = 0;

@@ -1,13 +1,13 @@
 #pragma once
 
 #include "interposer/cuda/cublas_lt_abi.hpp"
-#include "interposer/process/library_copies.hpp"
+#include "interposer/process/routes.hpp"
 #include "run/product.hpp"
 
 namespace elbowroom::interposer::cuda {
 
-/// The product of `a` and something that has the layout of `d`, by what that copy of the library says of the two. Of class 0 where
+/// The product of `a` and something that has the layout of `d`, by what the library says of the two. Of class 0 where
 /// it says nothing. Costs six calls of the library, none of which asks the driver.
-run::Product product_of_layouts(process::CopyId copy, cublas_lt::Layout a, cublas_lt::Layout d);
+run::Product product_of_layouts(cublas_lt::Layout a, cublas_lt::Layout d);
 
 }  // namespace elbowroom::interposer::cuda

@@ -2,7 +2,7 @@
 #include "interposer/cuda/interposer.hpp"
 #include "interposer/driver/host_hooks.hpp"
 #include "interposer/driver/stream_hooks.hpp"
-#include "interposer/process/symbol_routes.hpp"
+#include "interposer/process/routes.hpp"
 
 // What orders devices among each other, and events that nobody here records.
 
@@ -110,7 +110,7 @@ int cuMemcpyDtoD_v2(cu::DevicePointer to, cu::DevicePointer from, std::size_t by
 
 // Its kernels begin when all that their streams hold is over, and each stream goes on when all of them are. They may communicate.
 int cuLaunchCooperativeKernelMultiDevice(void* launches, unsigned devices, unsigned flags) {
-  note_unfollowed();
+  elbowroom::interposer::stand_aside(elbowroom::interposer::Unusual::multi_device_launch);
   return call_real<&cuLaunchCooperativeKernelMultiDevice>(launches, devices, flags);
 }
 

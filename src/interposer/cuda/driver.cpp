@@ -7,7 +7,6 @@
 #include <new>
 
 #include "interposer/driver/calls.hpp"
-#include "interposer/process/signal_mask.hpp"
 
 namespace elbowroom::interposer::cuda {
 namespace {
@@ -35,15 +34,9 @@ std::optional<DriverCalls> Driver::find() {
   return found;
 }
 
-void Driver::after_fork() {
-  new (&contexts) Contexts(calls);
-  new (&descriptors) DescriptorTable();
-}
-
 // Any question about a function's attributes loads it. Drivers before CUDA 12.4 do not tell whether it is loaded.
 void Driver::load_function(FunctionId id) const {
   const auto is_loaded = [&](cu::Function function) {
-    const process::Undisturbed asking;
     int state = 0;
     return calls.func_is_loaded != nullptr && calls.func_is_loaded(&state, function) == cu::kSuccess &&
            state == cu::kFunctionLoaded;

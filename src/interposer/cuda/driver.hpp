@@ -6,7 +6,7 @@
 #include "interposer/cuda/contexts.hpp"
 #include "interposer/cuda/cublas_lt_descriptors.hpp"
 #include "interposer/cuda/driver_calls.hpp"
-#include "interposer/cuda/launch_entries.hpp"
+#include "interposer/cuda/launch_gate.hpp"
 #include "interposer/driver/driver.hpp"
 #include "interposer/nccl/report.hpp"
 #include "interposer/nccl/shared_wish.hpp"
@@ -46,16 +46,13 @@ struct Driver {
   static constexpr const char* kFinder = "cuGetProcAddress:";
   static constexpr void (*kWriteMore)(ReportWriter&) = &nccl::write_report;
   static constexpr RankAgreement (*kRanks)() = &nccl::rank_agreement;
-  static constexpr RestGate* kRest = &elbowroom_launch_gate.rest;
-  static constexpr std::atomic<bool>* kForeignEvents = &elbowroom_launch_gate.foreign_events;
-  static constexpr PassGate* kPass = &elbowroom_launch_gate.pass;
+  static constexpr RestGate* kRest = &launch_gate.rest;
+  static constexpr std::atomic<bool>* kForeignEvents = &launch_gate.foreign_events;
+  static constexpr PassGate* kPass = &launch_gate.pass;
 
-  explicit Driver(const Calls& found) : calls(found), contexts(calls) {
-    elbowroom_launch_gate.current_context = calls.ctx_get_current;
-  }
+  explicit Driver(const Calls& found) : calls(found), contexts(calls) { launch_gate.current_context = calls.ctx_get_current; }
   static std::optional<Calls> find();
   static void leave_possible(Rules& /*rules*/) {}
-  void after_fork();
 
   static ContextId context_id(Place context) { return reinterpret_cast<std::uintptr_t>(context); }
   static Place place_of(ContextId id) { return reinterpret_cast<Place>(static_cast<std::uintptr_t>(id)); }

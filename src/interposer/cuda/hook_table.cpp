@@ -207,7 +207,7 @@ constexpr std::array kHooks{
 
 bool begins_like_hooked(const char* name) { return (name[0] == 'c' && name[1] == 'u') || (name[0] == 'n' && name[1] == 'c'); }
 
-constexpr HookTable kTable{kHooks, {"libcuda.so", "libnccl", "libcublas.so", "libcublasLt.so"}, &begins_like_hooked};
+constexpr HookTable kTable{kHooks, {"libcuda.so", "libnccl.so", "libcublas.so", "libcublasLt.so"}, &begins_like_hooked};
 
 }  // namespace
 

@@ -9,7 +9,7 @@ namespace cu = elbowroom::interposer::cuda::cu;
 #pragma GCC visibility push(default)
 extern "C" {
 
-// Ways to a driver function. dlsym and dlvsym themselves are in symbol_routes.cpp.
+// Ways to a driver function. dlsym itself is in process/routes.cpp.
 int cuGetProcAddress(const char* symbol, void** found, int version, std::uint64_t flags);
 int cuGetProcAddress_v2(const char* symbol, void** found, int version, std::uint64_t flags, int* status);
 

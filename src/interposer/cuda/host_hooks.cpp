@@ -104,7 +104,7 @@ int releasing_primary(cu::Device device, Call call) {
   if (primary != nullptr) { state->core->on_context_destroy(Driver::context_id(primary)); }
   state->core->on_synchronized(held, now_ns());
   // Another thread has made it anew: the order of its streams was forgotten as well.
-  if (contexts.is_primary_active(device)) { note_unfollowed(); }
+  if (contexts.is_primary_active(device)) { stand_aside(Unusual::ended_context); }
   return result;
 }
 

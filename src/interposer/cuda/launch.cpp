@@ -88,13 +88,7 @@ class OwnEvents {
   const cu::LaunchConfig& config_;
 };
 
-// Who observes asks for nothing that could be refused.
-bool takes_attributes(const Interposer& state, OriginalLaunch original) {
-  return state.rules.policy == Policy::observe ||
-         original.takes_attributes(reinterpret_cast<const void*>(state.driver.calls.launch_kernel_ex));
-}
-
-LaunchFacts read_facts(const Interposer& state, const LaunchRequest& request, OriginalLaunch original, std::uint64_t now) {
+LaunchFacts read_facts(const Interposer& state, const LaunchRequest& request, std::uint64_t now) {
   const cu::LaunchConfig& config = request.config;
   const AttributeFacts attributes = read_attributes(config);
   LaunchFacts facts;
@@ -106,9 +100,8 @@ LaunchFacts read_facts(const Interposer& state, const LaunchRequest& request, Or
   facts.cluster = attributes.cluster;
   facts.cooperative = request.cooperative || attributes.cooperative;
   // An entry without attributes is like one whose attributes the program has set: nothing is added to them.
-  const bool fixed = !takes_attributes(state, original);
-  facts.sets_priority = attributes.sets_priority || fixed;
-  facts.sets_completion_event = attributes.sets_completion_event || fixed;
+  facts.sets_priority = attributes.sets_priority;
+  facts.sets_completion_event = attributes.sets_completion_event;
   facts.records_event = attributes.records_event;
   facts.programmatic = attributes.programmatic;
   facts.note = nccl::note_of(config.stream);
@@ -191,23 +184,9 @@ bool wait_for_collective(Interposer& state, const Decision& decision, cu::Contex
          state.driver.calls.stream_wait_event(stream, event, 0) == cu::kSuccess;
 }
 
-// By the program's own entry, where nothing may be added to its launch. Shared memory is an argument of every entry.
-Launched launch_padded(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Decision& decision,
-                       DriverClock& clock) {
-  const bool decided_before = decision.priority || decision.completion_event != kNoEvent;  // when it went to another function
-  if (decided_before || !allow_dynamic_shared(state.driver.calls, request.function, decision.dynamic_shared)) {
-    return launch_plainly(request, original, LaunchOutcome::plain_ok, clock);
-  }
-  LaunchRequest padded = request;
-  padded.config.shared_bytes = decision.dynamic_shared;
-  if (clock.time([&] { return original.call(padded); }) == cu::kSuccess) { return {cu::kSuccess, LaunchOutcome::ok}; }
-  return launch_plainly(request, original, LaunchOutcome::relaunched, clock);
-}
-
 Launched launch_controlled(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Decision& decision,
                            cu::Context context, DriverClock& clock) {
   if (!changes_launch(request, decision)) { return launch_plainly(request, original, LaunchOutcome::ok, clock); }
-  if (!takes_attributes(state, original)) { return launch_padded(state, request, original, decision, clock); }
   ControlledLaunch controlled;
   if (!build(state, request, decision, context, controlled)) {
     return launch_plainly(request, original, LaunchOutcome::plain_ok, clock);
@@ -267,7 +246,7 @@ int launch(const LaunchRequest& request, OriginalLaunch original) {
   driver::LaunchAccount account(state->overhead);
   const std::uint64_t begin = account.begin();
   const OwnEvents events(*state->core, request.config);
-  const LaunchFacts facts = read_facts(*state, request, original, begin);
+  const LaunchFacts facts = read_facts(*state, request, begin);
   const Decision decision = state->core->on_launch(facts);
   state->overhead.count(decision.in_window);
   std::optional<driver::Unplaced> waiting;  // until it is told once more

@@ -22,7 +22,6 @@ struct LaunchRequest {
 /// The entry point that the program called.
 struct OriginalLaunch {
   int (*call)(const LaunchRequest& request);  ///< calls it, with the request's arguments
-  bool (*takes_attributes)(const void* ex);   ///< whether `ex`, the driver's cuLaunchKernelEx, may be called in its place
 };
 
 /// Blocks per cluster of a launch whose attributes change no order; 0: they record an event, let it begin before its turn, or with

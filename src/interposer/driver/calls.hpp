@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "interposer/process/symbol_routes.hpp"
+#include "interposer/process/routes.hpp"
 
 namespace elbowroom::interposer::driver {
 

@@ -42,9 +42,7 @@ struct CaptureHooks {
                                   std::size_t log_bytes) {
     Interposer<D>* state = interposer<D>();
     const auto with_flags = state == nullptr ? nullptr : state->driver.calls.graph_instantiate_with_flags;
-    const auto takes_flags = [&] {
-      return with_flags != nullptr && process::may_call_instead<Ours>(reinterpret_cast<const void*>(with_flags));
-    };
+    const auto takes_flags = [&] { return with_flags != nullptr; };
     return instantiate(exec, graph, 0, takes_flags, [&](bool node_priorities) {
       return node_priorities ? with_flags(exec, graph, D::kInstantiateUseNodePriority)
                              : process::call_real<Ours>(exec, graph, error_node, log, log_bytes);

@@ -121,9 +121,7 @@ template <class D>
 concept Driver = Vocabulary<D> && Callable<D> && HasPlaces<D> && HasEvents<D> && Describes<D> &&
                  std::constructible_from<D, const typename D::Calls&> && requires(D driver, Rules rules) {
                    { D::leave_possible(rules) } -> std::same_as<void>;  ///< takes away what this driver has no means for
-                   /// In a child: handles mean nothing there, and locks may be held for ever.
-                   { driver.after_fork() } -> std::same_as<void>;
-                   { D::kFinder } -> std::convertible_to<const char*>;                 ///< ReportSource::finder
+                   { D::kFinder } -> std::convertible_to<const char*>;  ///< ReportSource::finder
                    { D::kWriteMore } -> std::convertible_to<void (*)(ReportWriter&)>;  ///< ReportSource::write_more
                    { D::kRanks() } -> std::same_as<RankAgreement>;                     ///< Platform::ranks
                    { D::kRest } -> std::convertible_to<RestGate*>;                     ///< Platform::rest

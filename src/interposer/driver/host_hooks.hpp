@@ -1,7 +1,7 @@
 #pragma once
 
+#include "interposer/core/unusual.hpp"
 #include "interposer/driver/host_wait.hpp"
-#include "interposer/process/symbol_routes.hpp"
 
 namespace elbowroom::interposer::driver {
 
@@ -100,7 +100,7 @@ struct HostHooks {
     if (result == D::kSuccess) {
       state->core->on_synchronized(held, process::now_ns());
     } else {
-      process::note_unfollowed();  // it lives on, and the order of its streams was forgotten
+      stand_aside(Unusual::ended_context);  // it lives on, and the order of its streams was forgotten
     }
     return result;
   }

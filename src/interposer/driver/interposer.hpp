@@ -28,11 +28,7 @@ inline std::uint64_t id_of(const void* handle) { return reinterpret_cast<std::ui
 /// is never destroyed, because programs call the driver until their very end.
 template <Driver D>
 struct Interposer {
-  // Every call looks at these two: one cache line.
   std::unique_ptr<Core> core;
-  std::atomic<bool> used{false};       ///< in this process, since it was forked
-  std::atomic<bool> inherited{false};  ///< what follows is the parent's: to be made anew before the first use
-  OwnMutex first_use;
   Rules rules;
   D driver;
   process::GraphTable graphs;

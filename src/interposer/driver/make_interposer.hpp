@@ -8,12 +8,12 @@
 #include <new>
 #include <optional>
 
+#include "interposer/core/unusual.hpp"
 #include "interposer/driver/interposer.hpp"
 #include "interposer/driver/stream_priority.hpp"
-#include "interposer/process/signal_mask.hpp"
-#include "interposer/process/symbol_routes.hpp"
+#include "interposer/process/routes.hpp"
 
-/// How the process's interposer comes to be and what becomes of it in a forked child and at the end. To be included by the one
+/// How the process's interposer comes to be, and what it leaves at the end. To be included by the one
 /// source of a vendor's room that instantiates interposer<D>().
 namespace elbowroom::interposer::driver {
 
@@ -36,7 +36,6 @@ struct Asked {
       place = D::place_of(ContextId{id & kHandleBits & ~kTag});
       info.blocking = !is_whole_context(id);
     } else {
-      const process::Undisturbed asking;
       const auto handle = reinterpret_cast<typename D::Stream>(static_cast<std::uintptr_t>(id));
       place = driver.place_of(handle);
       info.blocking = !driver.is_non_blocking(handle);
@@ -57,13 +56,11 @@ struct Asked {
     D& driver = static_cast<Interposer<D>*>(self)->driver;
     const typename D::OwnCalls own(driver.calls);
     driver.load_function(id);
-    const process::Undisturbed asking;
     return driver.describe_function(id);
   }
 
   static DeviceInfo device(void* self, std::int32_t device) {
     D& driver = static_cast<Interposer<D>*>(self)->driver;
-    const process::Undisturbed asking;
     const typename D::OwnCalls own(driver.calls);
     DeviceInfo info = driver.describe_device(device);
     if (driver.calls.device_get_name == nullptr ||
@@ -79,7 +76,6 @@ struct Asked {
 
   static std::uint32_t blocks_per_sm(void* self, FunctionId id, std::uint32_t threads, std::uint32_t dynamic_shared) {
     D& driver = static_cast<Interposer<D>*>(self)->driver;
-    const process::Undisturbed asking;
     const typename D::OwnCalls own(driver.calls);
     return driver.blocks_per_sm(id, threads, dynamic_shared);
   }
@@ -90,72 +86,32 @@ struct Asked {
   static constexpr StreamId kHandleBits = (StreamId{1} << 48U) - 1;
 };
 
-// Writes what is known, and leaves the program to itself where this thread does not come back to what it holds.
+// Not where the end came in a handler that interrupted a hook: what that guards may be half written.
 template <Driver D>
-void stand_aside() {
+void report_at_exit() {
   Interposer<D>* state = Made<D>::interposer.load(std::memory_order_acquire);
-  if (state == nullptr) { return; }
-  // A handler that ends the process would cut the report off, and so would a cancellation that waits for this thread.
-  const process::Undisturbed writing;
+  if (state == nullptr || OwnMutex::held_here() || state->pid != getpid()) { return; }
   const process::Uncancelled finishing;
-  // A child that was made past fork() has its parent's state, and none of its own.
-  if (state->used.exchange(false) && state->pid == getpid()) {
-    process::write_process_report(
-        {*state->core, state->overhead, state->driver.devices_seen(), state->begun_ns, D::kFinder, D::kWriteMore});
-  }
-  // In a handler that interrupted us. The process may still wait for threads that wait for this one.
-  if (OwnMutex::held_here()) {
-    Made<D>::interposer.store(nullptr, std::memory_order_release);
-    OwnMutex::abandon();
-  }
+  process::write_process_report(
+      {*state->core, state->overhead, state->driver.devices_seen(), state->begun_ns, D::kFinder, D::kWriteMore});
 }
 
-// Most children call exec, or no driver at all: they pay for nothing more.
+// The driver does not work in a child whose parent had used it.
 template <Driver D>
 void after_fork_in_child() {
-  Interposer<D>* state = Made<D>::interposer.load();
-  if (state == nullptr) { return; }
-  state->core->after_fork_in_child();
-  process::keep_own_number_alone();
-  new (&state->first_use) OwnMutex();
-  state->inherited = true;
-  state->used.store(false);
+  if (Made<D>::interposer.load() != nullptr) { stand_aside(Unusual::forked); }
 }
 
-/// For a constructor: handlers in a child run in the order in which they were asked for, and one of the program's may launch. No
-/// lock is held over a fork. Handlers of the program take its own then, which another thread may hold while it launches.
+/// For a constructor: handlers in a child run in the order in which they were asked for, and one of the program's may launch.
 template <Driver D>
 void watch_children() {
   pthread_atfork(nullptr, nullptr, &after_fork_in_child<D>);
 }
 
-// The driver does not work in a child whose parent had used it. Its handles mean nothing here, and the locks of other threads may
-// be held for ever. Both are made anew in place.
+// Its number goes to another thread, and with it what the core calls its own streams.
 template <Driver D>
-void make_anew(Interposer<D>& state) {
-  state.driver.after_fork();
-  new (&state.graphs) process::GraphTable();
-  new (&state.foreign_events) process::ForeignEvents(D::kForeignEvents);
-  new (&state.timer) LaunchTimer<D>(state.driver, *state.core);
-  new (&state.overhead) process::Overhead();
-  state.begun_ns = process::now_ns();
-  state.pid = getpid();
-  state.inherited = false;
-}
-
-template <Driver D>
-void begin_use(Interposer<D>& state) {
-  const std::lock_guard lock(state.first_use);
-  if (state.inherited.load()) { make_anew(state); }
-  state.used.store(true);
-  if (state.inherited.load()) { make_anew(state); }  // a handler that interrupted this has forked
-}
-
-// Its number goes to another thread, and with it what the core calls its own streams. What an interrupted one guards may be half
-// written: nothing is decided from then on.
-template <Driver D>
-void at_thread_end(std::uint32_t number, bool interrupted) {
-  if (interrupted) { return stand_aside<D>(); }
+void at_thread_end(std::uint32_t number) {
+  if (stands_aside()) { return; }
   if (Interposer<D>* state = Made<D>::interposer.load(std::memory_order_acquire)) { state->core->on_thread_end(number); }
 }
 
@@ -179,7 +135,6 @@ void make() {
   platform.least_sms = &Asked<D>::least_sms;
   platform.blocks_per_sm = &Asked<D>::blocks_per_sm;
   platform.known_durations = &process::known_durations;
-  platform.unfollowed = &process::noted_unfollowed;
   platform.known_choices = &process::known_choices;
   platform.ranks = D::kRanks();
   platform.rest = D::kRest;
@@ -190,25 +145,25 @@ void make() {
   Made<D>::interposer.store(new (memory) Interposer<D>(*calls, rules, std::move(core)), std::memory_order_release);
   process::resolve_driver();
   process::tell_of_ends(&at_thread_end<D>);
-  std::atexit(&stand_aside<D>);
+  std::atexit(&report_at_exit<D>);
 }
 
 template <Driver D>
 Interposer<D>* interposer() {
-  // In a handler that interrupted us: what we know is being written, and what the handler orders is not followed.
+  Interposer<D>* state = Made<D>::interposer.load(std::memory_order_acquire);
+  // Made in any case, for the report that says why.
+  if (stands_aside() && state != nullptr) [[unlikely]] { return nullptr; }
   if (OwnMutex::held_here()) [[unlikely]] {
-    process::note_unfollowed();
+    stand_aside(Unusual::reentered);
     return nullptr;
   }
-  Interposer<D>* state = Made<D>::interposer.load(std::memory_order_acquire);
   if (state == nullptr) [[unlikely]] {
     const OwnMutex::Busy making;  // a handler that interrupts this would wait for ever to have it made
     pthread_once(&Made<D>::once, &make<D>);
     state = Made<D>::interposer.load(std::memory_order_acquire);
   }
   static_cast<void>(process::thread_number());  // so that the thread's end is told, whatever it holds then
-  if (state != nullptr && !state->used.load(std::memory_order_acquire)) [[unlikely]] { begin_use(*state); }
-  return state;
+  return stands_aside() ? nullptr : state;
 }
 
 }  // namespace elbowroom::interposer::driver

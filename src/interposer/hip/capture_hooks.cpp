@@ -2,7 +2,7 @@
 
 #include "interposer/hip/hooked_functions.hpp"
 #include "interposer/hip/interposer.hpp"
-#include "interposer/process/symbol_routes.hpp"
+#include "interposer/process/routes.hpp"
 
 // Stream capture, graphs, and the function that finds functions.
 
@@ -51,10 +51,8 @@ int hipGraphLaunch_spt(hip::GraphExec exec, hip::Stream stream) {
 int hipGraphExecDestroy(hip::GraphExec exec) { return CaptureHooks::destroy<&hipGraphExecDestroy>(exec); }
 
 int hipGetProcAddress(const char* symbol, void** found, int version, std::uint64_t flags, int* status) {
-  const void* const caller = __builtin_return_address(0);
   const int result = call_real<&::hipGetProcAddress>(symbol, found, version, flags, status);
   // By what the runtime exports: which of its forms came with which version is not known here.
-  const auto nothing = [](const char*, int, std::uint64_t) -> void* { return nullptr; };
-  if (result == hip::kSuccess) { substitute_found(symbol, found, version, flags, nothing, caller); }
+  if (result == hip::kSuccess) { substitute_found(symbol, found, version, flags, nullptr); }
   return result;
 }

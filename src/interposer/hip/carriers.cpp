@@ -1,7 +1,5 @@
 #include "interposer/hip/carriers.hpp"
 
-#include "interposer/process/signal_mask.hpp"
-
 namespace elbowroom::interposer::hip {
 
 Carrier Carriers::of(StreamId id, hip::Stream stream, int device) {
@@ -18,7 +16,6 @@ Carrier Carriers::make(hip::Stream stream, int device) {
       calls_.event_create_with_flags == nullptr || calls_.event_record == nullptr || calls_.stream_wait_event == nullptr) {
     return {};
   }
-  const process::Undisturbed making;
   const KeepsLastError errors(calls_);
   const CurrentDevice scope(calls_, device);
   const RelaxedCapture relaxed(calls_);
@@ -42,7 +39,6 @@ Carrier Carriers::make(hip::Stream stream, int device) {
 void Carriers::destroy(const Carrier& carrier) {
   const KeepsLastError errors(calls_);
   for (const hip::Event event : {carrier.fork, carrier.join}) {
-    const process::Undisturbed destroying;
     if (event != nullptr && calls_.event_destroy != nullptr) { calls_.event_destroy(event); }
   }
   if (carrier.stream != nullptr && calls_.stream_destroy != nullptr) { calls_.stream_destroy(carrier.stream); }

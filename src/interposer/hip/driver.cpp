@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "interposer/driver/calls.hpp"
-#include "interposer/process/signal_mask.hpp"
 
 namespace elbowroom::interposer::hip {
 namespace {
@@ -85,13 +84,6 @@ void Driver::note_masks_of_all() {
   }
 }
 
-void Driver::after_fork() {
-  new (&carriers) Carriers(calls);
-  new (&parts) driver::SmallestParts;
-  note_masks_of_all();
-  devices_.store(0);
-}
-
 Driver::Place Driver::current_place() const {
   int device = kNowhere;
   return calls.get_device(&device) == hip::kSuccess ? device : kNowhere;
@@ -122,14 +114,12 @@ bool Driver::can_time() const {
 }
 
 bool Driver::make_event(Place device, Event& event) const {
-  const process::Undisturbed making;
   const CurrentDevice scope(calls, device);
   const RelaxedCapture relaxed(calls);
   return scope.ok() && calls.event_create_with_flags(&event, 0) == hip::kSuccess;
 }
 
 void Driver::destroy_event(Place /*device*/, Event event) const {
-  const process::Undisturbed destroying;
   if (calls.event_destroy != nullptr) { calls.event_destroy(event); }
 }
 

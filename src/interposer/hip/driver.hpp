@@ -57,7 +57,6 @@ struct Driver {
   explicit Driver(const Calls& found);
   static std::optional<Calls> find();
   static void leave_possible(Rules& rules);
-  void after_fork();
 
   /// A device that is not known counts as the first.
   static ContextId context_id(Place device) { return (static_cast<std::uint64_t>(device < 0 ? 0 : device) + 1) * 8; }

@@ -9,7 +9,7 @@ namespace hip = elbowroom::interposer::hip;
 #pragma GCC visibility push(default)
 extern "C" {
 
-// A way to a function of the runtime. dlsym and dlvsym are in interposer/process/symbol_routes.cpp.
+// A way to a function of the runtime. dlsym is in process/routes.cpp.
 int hipGetProcAddress(const char* symbol, void** found, int version, std::uint64_t flags, int* status);
 
 // Launches of a kernel that the program names by its host function; <<<>>> makes them as well.

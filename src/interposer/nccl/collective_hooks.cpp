@@ -10,8 +10,8 @@
 #include "interposer/nccl/library_version.hpp"
 #include "interposer/nccl/notes.hpp"
 #include "interposer/nccl/state.hpp"
-#include "interposer/process/meant.hpp"
 #include "interposer/process/process.hpp"
+#include "interposer/process/routes.hpp"
 
 namespace elbowroom::interposer::nccl {
 using namespace process;
@@ -80,10 +80,10 @@ std::uint64_t bytes_of(nccl::DataType type) {
 }
 
 // Not hooked; cheap next to the collective itself.
-std::uint32_t ranks_of(CopyId copy, nccl::Communicator communicator) {
+std::uint32_t ranks_of(nccl::Communicator communicator) {
   using CommCount = int (*)(nccl::Communicator, int*);
-  static constinit CopyFunctions<1> functions({"ncclCommCount"});
-  const auto comm_count = functions.get<CommCount>(copy, 0);
+  static constinit LibraryFunctions<1> functions(HookedLibrary::kNccl, {"ncclCommCount"});
+  const auto comm_count = functions.get<CommCount>(0);
   int ranks = 0;
   return comm_count != nullptr && comm_count(communicator, &ranks) == 0 && ranks > 0 ? static_cast<std::uint32_t>(ranks) : 0;
 }
@@ -151,20 +151,20 @@ constexpr bool kAsksTuner<&ncclRecv> = false;
 
 // `parts`: how many times the count is sent by each rank; 0: once for each rank.
 template <auto Ours, class... Arguments>
-int collective(const Meant<Ours>& meant, nccl::Communicator communicator, nccl::Stream stream, std::size_t count,
+int collective(const CallTarget<Ours>& target, nccl::Communicator communicator, nccl::Stream stream, std::size_t count,
                nccl::DataType type, std::uint32_t parts, Arguments... arguments) {
-  if (!meant.certain()) { return meant(arguments...); }
+  if (!target.followed()) { return target(arguments...); }
   const Scope scope;
   state().calls.fetch_add(1, std::memory_order_relaxed);
-  const std::uint32_t ranks = ranks_of(meant.copy(), communicator);
+  const std::uint32_t ranks = ranks_of(communicator);
   const std::uint64_t bytes = count * bytes_of(type) * (parts == 0 ? ranks : parts);
   if (Notes* const notes = own_notes()) {
-    add_note(*notes, stream, {reinterpret_cast<std::uintptr_t>(communicator), bytes, ranks, library_version(meant.copy())});
+    add_note(*notes, stream, {reinterpret_cast<std::uintptr_t>(communicator), bytes, ranks, library_version()});
     // An empty one is no task of NCCL's.
     add_call(*notes, communicator, kAsksTuner<Ours> && count > 0);
   }
   const Launching launching;
-  return meant(arguments...);
+  return target(arguments...);
 }
 
 }  // namespace
@@ -218,25 +218,25 @@ using namespace elbowroom::interposer::process;
 using namespace elbowroom::interposer::nccl;
 
 int ncclGroupStart() {
-  const Meant<&ncclGroupStart> meant(__builtin_return_address(0));
-  const int result = meant();
+  const CallTarget<&ncclGroupStart> target(__builtin_return_address(0));
+  const int result = target();
   if (result == 0) { ++calling.depth; }
   return result;
 }
 
 int ncclGroupEnd() {
-  const Meant<&ncclGroupEnd> meant(__builtin_return_address(0));
+  const CallTarget<&ncclGroupEnd> target(__builtin_return_address(0));
   const Launching launching;
-  const int result = meant();
+  const int result = target();
   Scope::leave();
   return result;
 }
 
 // The group ends here too.
 int ncclGroupSimulateEnd(void* estimate) {
-  const Meant<&ncclGroupSimulateEnd> meant(__builtin_return_address(0));
+  const CallTarget<&ncclGroupSimulateEnd> target(__builtin_return_address(0));
   calling.simulates = true;
-  const int result = meant(estimate);
+  const int result = target(estimate);
   calling.simulates = false;
   Scope::leave();
   return result;
@@ -244,66 +244,66 @@ int ncclGroupSimulateEnd(void* estimate) {
 
 int ncclAllReduce(const void* send, void* receive, std::size_t count, nccl::DataType type, nccl::Operation operation,
                   nccl::Communicator communicator, nccl::Stream stream) {
-  return collective(Meant<&ncclAllReduce>(__builtin_return_address(0)), communicator, stream, count, type, 1, send, receive, count,
-                    type, operation, communicator, stream);
+  return collective(CallTarget<&ncclAllReduce>(__builtin_return_address(0)), communicator, stream, count, type, 1, send, receive,
+                    count, type, operation, communicator, stream);
 }
 
 int ncclReduce(const void* send, void* receive, std::size_t count, nccl::DataType type, nccl::Operation operation, int root,
                nccl::Communicator communicator, nccl::Stream stream) {
-  return collective(Meant<&ncclReduce>(__builtin_return_address(0)), communicator, stream, count, type, 1, send, receive, count,
-                    type, operation, root, communicator, stream);
+  return collective(CallTarget<&ncclReduce>(__builtin_return_address(0)), communicator, stream, count, type, 1, send, receive,
+                    count, type, operation, root, communicator, stream);
 }
 
 int ncclBcast(void* buffer, std::size_t count, nccl::DataType type, int root, nccl::Communicator communicator,
               nccl::Stream stream) {
-  return collective(Meant<&ncclBcast>(__builtin_return_address(0)), communicator, stream, count, type, 1, buffer, count, type, root,
-                    communicator, stream);
+  return collective(CallTarget<&ncclBcast>(__builtin_return_address(0)), communicator, stream, count, type, 1, buffer, count, type,
+                    root, communicator, stream);
 }
 
 int ncclBroadcast(const void* send, void* receive, std::size_t count, nccl::DataType type, int root,
                   nccl::Communicator communicator, nccl::Stream stream) {
-  return collective(Meant<&ncclBroadcast>(__builtin_return_address(0)), communicator, stream, count, type, 1, send, receive, count,
-                    type, root, communicator, stream);
+  return collective(CallTarget<&ncclBroadcast>(__builtin_return_address(0)), communicator, stream, count, type, 1, send, receive,
+                    count, type, root, communicator, stream);
 }
 
 int ncclReduceScatter(const void* send, void* receive, std::size_t count, nccl::DataType type, nccl::Operation operation,
                       nccl::Communicator communicator, nccl::Stream stream) {
-  return collective(Meant<&ncclReduceScatter>(__builtin_return_address(0)), communicator, stream, count, type, 0, send, receive,
-                    count, type, operation, communicator, stream);
+  return collective(CallTarget<&ncclReduceScatter>(__builtin_return_address(0)), communicator, stream, count, type, 0, send,
+                    receive, count, type, operation, communicator, stream);
 }
 
 int ncclAllGather(const void* send, void* receive, std::size_t count, nccl::DataType type, nccl::Communicator communicator,
                   nccl::Stream stream) {
-  return collective(Meant<&ncclAllGather>(__builtin_return_address(0)), communicator, stream, count, type, 1, send, receive, count,
-                    type, communicator, stream);
+  return collective(CallTarget<&ncclAllGather>(__builtin_return_address(0)), communicator, stream, count, type, 1, send, receive,
+                    count, type, communicator, stream);
 }
 
 int ncclAlltoAll(const void* send, void* receive, std::size_t count, nccl::DataType type, nccl::Communicator communicator,
                  nccl::Stream stream) {
-  return collective(Meant<&ncclAlltoAll>(__builtin_return_address(0)), communicator, stream, count, type, 0, send, receive, count,
-                    type, communicator, stream);
+  return collective(CallTarget<&ncclAlltoAll>(__builtin_return_address(0)), communicator, stream, count, type, 0, send, receive,
+                    count, type, communicator, stream);
 }
 
 int ncclGather(const void* send, void* receive, std::size_t count, nccl::DataType type, int root, nccl::Communicator communicator,
                nccl::Stream stream) {
-  return collective(Meant<&ncclGather>(__builtin_return_address(0)), communicator, stream, count, type, 1, send, receive, count,
-                    type, root, communicator, stream);
+  return collective(CallTarget<&ncclGather>(__builtin_return_address(0)), communicator, stream, count, type, 1, send, receive,
+                    count, type, root, communicator, stream);
 }
 
 int ncclScatter(const void* send, void* receive, std::size_t count, nccl::DataType type, int root, nccl::Communicator communicator,
                 nccl::Stream stream) {
-  return collective(Meant<&ncclScatter>(__builtin_return_address(0)), communicator, stream, count, type, 0, send, receive, count,
-                    type, root, communicator, stream);
+  return collective(CallTarget<&ncclScatter>(__builtin_return_address(0)), communicator, stream, count, type, 0, send, receive,
+                    count, type, root, communicator, stream);
 }
 
 int ncclSend(const void* send, std::size_t count, nccl::DataType type, int peer, nccl::Communicator communicator,
              nccl::Stream stream) {
-  return collective(Meant<&ncclSend>(__builtin_return_address(0)), communicator, stream, count, type, 1, send, count, type, peer,
-                    communicator, stream);
+  return collective(CallTarget<&ncclSend>(__builtin_return_address(0)), communicator, stream, count, type, 1, send, count, type,
+                    peer, communicator, stream);
 }
 
 int ncclRecv(void* receive, std::size_t count, nccl::DataType type, int peer, nccl::Communicator communicator,
              nccl::Stream stream) {
-  return collective(Meant<&ncclRecv>(__builtin_return_address(0)), communicator, stream, count, type, 1, receive, count, type, peer,
-                    communicator, stream);
+  return collective(CallTarget<&ncclRecv>(__builtin_return_address(0)), communicator, stream, count, type, 1, receive, count, type,
+                    peer, communicator, stream);
 }

@@ -7,7 +7,7 @@
 #include "interposer/nccl/functions.hpp"
 #include "interposer/nccl/library_version.hpp"
 #include "interposer/nccl/state.hpp"
-#include "interposer/process/meant.hpp"
+#include "interposer/process/routes.hpp"
 
 // What a communicator is made with is written into a copy of the program's configuration, or into a new one where it passes none.
 // NCCL reads it before the call returns.
@@ -16,10 +16,10 @@ namespace elbowroom::interposer::nccl {
 using namespace process;
 namespace {
 
-// Of the copy of NCCL that a call is meant for, past its hook.
-auto init_rank_config(CopyId copy) {
-  static constinit CopyFunctions<1> functions({"ncclCommInitRankConfig"});
-  return functions.get<decltype(&ncclCommInitRankConfig)>(copy, 0);
+// Past its hook.
+auto init_rank_config() {
+  static constinit LibraryFunctions<1> functions(HookedLibrary::kNccl, {"ncclCommInitRankConfig"});
+  return functions.get<decltype(&ncclCommInitRankConfig)>(0);
 }
 
 // Maxima count as well: NCCL duplicates rings up to the minimum of the configuration after it has applied them.
@@ -76,11 +76,11 @@ void write(const CommunicatorSettings& settings, Config& config) {
 class Making {
  public:
   template <auto Ours>
-  Making(const Meant<Ours>& meant, const char* call, int ranks, Config* asked) : passed_(asked), made_{call, ranks, {}} {
-    if (!meant.certain()) {
+  Making(const CallTarget<Ours>& target, const char* call, int ranks, Config* asked) : passed_(asked), made_{call, ranks, {}} {
+    if (!target.followed()) {
       made_.settings.refusal = SettingsRefusal::unreadable;
     } else {
-      decide(library_version(meant.copy()), asked);
+      decide(library_version(), asked);
     }
   }
 
@@ -148,62 +148,62 @@ class Making {
 
 using namespace elbowroom::interposer;
 using namespace elbowroom::interposer::nccl;
-using process::Meant;
+using process::CallTarget;
 
 // Without a configuration both functions do the same.
 int ncclCommInitRank(nccl::Communicator* made, int ranks, nccl::UniqueId id, int rank) {
-  const Meant<&ncclCommInitRank> meant(__builtin_return_address(0));
-  const Making making(meant, "ncclCommInitRank", ranks, nullptr);
-  if (!making.changes()) { return making.done(meant(made, ranks, id, rank)); }
-  return making.done(init_rank_config(meant.copy())(made, ranks, id, rank, making.passed()));
+  const CallTarget<&ncclCommInitRank> target(__builtin_return_address(0));
+  const Making making(target, "ncclCommInitRank", ranks, nullptr);
+  if (!making.changes()) { return making.done(target(made, ranks, id, rank)); }
+  return making.done(init_rank_config()(made, ranks, id, rank, making.passed()));
 }
 
 int ncclCommInitRankConfig(nccl::Communicator* made, int ranks, nccl::UniqueId id, int rank, nccl::Config* config) {
-  const Meant<&ncclCommInitRankConfig> meant(__builtin_return_address(0));
-  const Making making(meant, "ncclCommInitRankConfig", ranks, config);
-  return making.done(meant(made, ranks, id, rank, making.passed()));
+  const CallTarget<&ncclCommInitRankConfig> target(__builtin_return_address(0));
+  const Making making(target, "ncclCommInitRankConfig", ranks, config);
+  return making.done(target(made, ranks, id, rank, making.passed()));
 }
 
 int ncclCommInitRankScalable(nccl::Communicator* made, int ranks, int rank, int id_count, nccl::UniqueId* ids,
                              nccl::Config* config) {
-  const Meant<&ncclCommInitRankScalable> meant(__builtin_return_address(0));
-  const Making making(meant, "ncclCommInitRankScalable", ranks, config);
-  return making.done(meant(made, ranks, rank, id_count, ids, making.passed()));
+  const CallTarget<&ncclCommInitRankScalable> target(__builtin_return_address(0));
+  const Making making(target, "ncclCommInitRankScalable", ranks, config);
+  return making.done(target(made, ranks, rank, id_count, ids, making.passed()));
 }
 
 int ncclCommInitAll(nccl::Communicator* made, int devices, const int* list) {
-  const Meant<&ncclCommInitAll> meant(__builtin_return_address(0));
-  return Making::left("ncclCommInitAll", devices, SettingsRefusal::no_configuration).done(meant(made, devices, list));
+  const CallTarget<&ncclCommInitAll> target(__builtin_return_address(0));
+  return Making::left("ncclCommInitAll", devices, SettingsRefusal::no_configuration).done(target(made, devices, list));
 }
 
 // A child without a configuration gets its parent's, and with it what the parent was given.
 int ncclCommSplit(nccl::Communicator parent, int color, int key, nccl::Communicator* made, nccl::Config* config) {
-  const Meant<&ncclCommSplit> meant(__builtin_return_address(0));
+  const CallTarget<&ncclCommSplit> target(__builtin_return_address(0));
   if (config == nullptr) {
-    return Making::left("ncclCommSplit", 0, SettingsRefusal::inherited).done(meant(parent, color, key, made, config));
+    return Making::left("ncclCommSplit", 0, SettingsRefusal::inherited).done(target(parent, color, key, made, config));
   }
-  const Making making(meant, "ncclCommSplit", 0, config);
-  return making.done(meant(parent, color, key, made, making.passed()));
+  const Making making(target, "ncclCommSplit", 0, config);
+  return making.done(target(parent, color, key, made, making.passed()));
 }
 
 int ncclCommShrink(nccl::Communicator parent, int* excluded, int excluded_count, nccl::Communicator* made, nccl::Config* config,
                    int flags) {
-  const Meant<&ncclCommShrink> meant(__builtin_return_address(0));
+  const CallTarget<&ncclCommShrink> target(__builtin_return_address(0));
   if (config == nullptr) {
     return Making::left("ncclCommShrink", 0, SettingsRefusal::inherited)
-        .done(meant(parent, excluded, excluded_count, made, config, flags));
+        .done(target(parent, excluded, excluded_count, made, config, flags));
   }
-  const Making making(meant, "ncclCommShrink", 0, config);
-  return making.done(meant(parent, excluded, excluded_count, made, making.passed(), flags));
+  const Making making(target, "ncclCommShrink", 0, config);
+  return making.done(target(parent, excluded, excluded_count, made, making.passed(), flags));
 }
 
 // A rank that joins has no parent.
 int ncclCommGrow(nccl::Communicator parent, int ranks, const nccl::UniqueId* id, int rank, nccl::Communicator* made,
                  nccl::Config* config) {
-  const Meant<&ncclCommGrow> meant(__builtin_return_address(0));
+  const CallTarget<&ncclCommGrow> target(__builtin_return_address(0));
   if (config == nullptr && parent != nullptr) {
-    return Making::left("ncclCommGrow", ranks, SettingsRefusal::inherited).done(meant(parent, ranks, id, rank, made, config));
+    return Making::left("ncclCommGrow", ranks, SettingsRefusal::inherited).done(target(parent, ranks, id, rank, made, config));
   }
-  const Making making(meant, "ncclCommGrow", ranks, config);
-  return making.done(meant(parent, ranks, id, rank, made, making.passed()));
+  const Making making(target, "ncclCommGrow", ranks, config);
+  return making.done(target(parent, ranks, id, rank, made, making.passed()));
 }

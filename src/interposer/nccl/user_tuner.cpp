@@ -9,10 +9,9 @@
 #include <string_view>
 
 #include "interposer/nccl/environment.hpp"
-#include "interposer/process/symbol_routes.hpp"
+#include "interposer/process/loader.hpp"
 
 namespace elbowroom::interposer::nccl {
-using process::open_object;
 namespace {
 
 constexpr int kOldest = 2;
@@ -29,7 +28,7 @@ void* open_library(const char* name) {
   constexpr const char* kStatic = "STATIC_PLUGIN";
   if (*name == '\0') { return nullptr; }
   const bool in_program = strncasecmp(name, kStatic, std::strlen(name)) == 0;
-  return open_object(in_program ? nullptr : name, RTLD_NOW | RTLD_LOCAL);
+  return process::next_dlopen()(in_program ? nullptr : name, RTLD_NOW | RTLD_LOCAL);
 }
 
 bool is_short_name(std::string_view name) {
@@ -49,10 +48,10 @@ void* open_tuner(const char* name) {
 // NCCL has loaded it by now, or it has none.
 void* loaded_net_plugin(const char* name) {
   std::array<char, 1280> file;
-  if (name == nullptr || *name == '\0') { return open_object("libnccl-net.so", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD); }
-  if (void* found = open_object(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD); found != nullptr) { return found; }
+  if (name == nullptr || *name == '\0') { return process::next_dlopen()("libnccl-net.so", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD); }
+  if (void* found = process::next_dlopen()(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD); found != nullptr) { return found; }
   std::snprintf(file.data(), file.size(), "libnccl-net-%s.so", name);
-  return is_short_name(name) ? open_object(file.data(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) : nullptr;
+  return is_short_name(name) ? process::next_dlopen()(file.data(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) : nullptr;
 }
 
 // From 2.28 on the variable may hold several names; the first that is loaded.

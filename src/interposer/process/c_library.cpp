@@ -4,7 +4,7 @@
 
 // The library loads wherever the wheels of PyTorch do: with glibc 2.28. Of functions that a newer C library has anew this takes the
 // old ones, by hidden functions of the same names. The rest of the library, and the C++ runtime inside it, are linked to those. Old
-// ones of the thread library were in libpthread.so.0, which is therefore needed by name.
+// ones of the thread library were in libpthread.so.0 and those of the loader in libdl.so.2, which are therefore needed by name.
 
 #if defined(__x86_64__)
 #define ELBOWROOM_OLD(name) asm(".symver elbowroom_old_" #name ", " #name "@GLIBC_2.2.5")
@@ -13,6 +13,14 @@
 #endif
 #define ELBOWROOM_HIDDEN __attribute__((visibility("hidden"), used))
 
+#if defined(__x86_64__)
+asm(".symver elbowroom_old_dladdr1, dladdr1@GLIBC_2.3.3");
+#else
+ELBOWROOM_OLD(dladdr1);
+#endif
+ELBOWROOM_OLD(dlclose);
+ELBOWROOM_OLD(dlerror);
+ELBOWROOM_OLD(dlvsym);
 ELBOWROOM_OLD(exp);
 ELBOWROOM_OLD(log);
 ELBOWROOM_OLD(pthread_once);
@@ -23,6 +31,10 @@ ELBOWROOM_OLD(pthread_setspecific);
 
 extern "C" {
 
+int elbowroom_old_dladdr1(const void*, void*, void**, int);
+int elbowroom_old_dlclose(void*);
+char* elbowroom_old_dlerror();
+void* elbowroom_old_dlvsym(void*, const char*, const char*);
 double elbowroom_old_exp(double);
 double elbowroom_old_log(double);
 int elbowroom_old_pthread_once(pthread_once_t*, void (*)());
@@ -31,6 +43,10 @@ int elbowroom_old___pthread_key_create(pthread_key_t*, void (*)(void*));
 int elbowroom_old_pthread_key_create(pthread_key_t*, void (*)(void*));
 int elbowroom_old_pthread_setspecific(pthread_key_t, const void*);
 
+ELBOWROOM_HIDDEN int elbowroom_dladdr1(const void* address, void* facts, void** more, int kind) asm("dladdr1");
+ELBOWROOM_HIDDEN int elbowroom_dlclose(void* handle) asm("dlclose");
+ELBOWROOM_HIDDEN char* elbowroom_dlerror() asm("dlerror");
+ELBOWROOM_HIDDEN void* elbowroom_dlvsym(void* handle, const char* name, const char* version) asm("dlvsym");
 ELBOWROOM_HIDDEN double elbowroom_exp(double x) asm("exp");
 ELBOWROOM_HIDDEN double elbowroom_log(double x) asm("log");
 ELBOWROOM_HIDDEN int elbowroom_pthread_once(pthread_once_t* once, void (*call)()) asm("pthread_once");
@@ -43,6 +59,12 @@ ELBOWROOM_HIDDEN int elbowroom_dl_find_object(void* address, void* found) asm("_
 // The C++ runtime asks whether it may leave out atomic operations: it may not.
 ELBOWROOM_HIDDEN char elbowroom_single_threaded asm("__libc_single_threaded") = 0;
 
+int elbowroom_dladdr1(const void* address, void* facts, void** more, int kind) {
+  return elbowroom_old_dladdr1(address, facts, more, kind);
+}
+int elbowroom_dlclose(void* handle) { return elbowroom_old_dlclose(handle); }
+char* elbowroom_dlerror() { return elbowroom_old_dlerror(); }
+void* elbowroom_dlvsym(void* handle, const char* name, const char* version) { return elbowroom_old_dlvsym(handle, name, version); }
 double elbowroom_exp(double x) { return elbowroom_old_exp(x); }
 double elbowroom_log(double x) { return elbowroom_old_log(x); }
 int elbowroom_pthread_once(pthread_once_t* once, void (*call)()) { return elbowroom_old_pthread_once(once, call); }

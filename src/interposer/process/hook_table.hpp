@@ -15,32 +15,13 @@ enum class HookedLibrary : std::uint8_t { kDriver, kNccl, kCublas, kCublasLt };
 enum class DefaultStream : std::uint8_t { kNone, kLegacy, kPerThread };
 
 /// How a program came by a hooked function; bits of HookState::routes.
-/// Four are none, but why a function was left alone. kNewerForm: the driver has a form of it that is newer than the hook.
-/// kPastShim: the program asked for the driver's, and the hook forwards to a library that stands before that. kOneForm: such a
-/// library has the function and not the form of it by which something would be added. kUnknownForm: such a library answers with one
-/// function, which may be of several forms.
-enum Route : std::uint8_t {
-  kRouteLinked = 1,
-  kRouteDlsym = 2,
-  kRouteProcAddress = 4,
-  kNewerForm = 8,
-  kPastShim = 16,
-  kOneForm = 32,
-  kUnknownForm = 64
-};
+enum Route : std::uint8_t { kRouteLinked = 1, kRouteDlsym = 2, kRouteProcAddress = 4 };
 
 /// What changes about a hooked function while the process runs.
 struct HookState {
   std::atomic<void*> real{nullptr};
   std::atomic<void*> found{nullptr};  ///< the same before the program asked for it
   std::atomic<std::uint8_t> routes{0};
-  std::atomic<std::atomic<void*>*> kept{nullptr};  ///< where an entry that does not ask here keeps `real`; null: there is none
-
-  /// The hook forwards to another function from now on, whoever else keeps the one before.
-  void forward_to(void* function) {
-    real.store(function);
-    if (std::atomic<void*>* also = kept.load()) { also->store(function); }
-  }
 };
 
 template <auto Ours>
@@ -79,16 +60,16 @@ const Hook* find_hook(std::string_view symbol);
 /// The hook that has that state, or null.
 const Hook* find_hook(const HookState& state);
 
-/// The function of the driver behind a hook: that of the next library that interposes it, or else the driver's own. Found among the
-/// loaded libraries where it is not known yet; null when the driver is not loaded.
+/// The function behind a hook, and the same for a program that has asked for it: the first definition in the global scope behind
+/// this library, or that of the first loaded object of its library. It stays loaded. Null: the library is not there.
+void* find(const Hook& hook);
 void* resolve(const Hook& hook);
-/// Finds all of the driver's functions at once. To find one later takes the loader's lock. A child that a signal handler forks
-/// while its thread holds that lock would wait for ever.
+/// Finds all of the driver's functions at once, and whether there is one driver and nobody else who defines one. Later none of the
+/// loader's locks is taken for them.
 void resolve_driver();
 void* resolve_state(HookState& state);
 
-/// The driver's function behind hook `Ours`; null when the driver is not loaded. There is one driver in a process; of other
-/// libraries there may be several copies (meant.hpp).
+/// The function behind hook `Ours`; null when its library is not loaded.
 template <auto Ours>
 decltype(Ours) real() {
   void* found = hook_state<Ours>.real.load(std::memory_order_acquire);
@@ -96,34 +77,10 @@ decltype(Ours) real() {
   return reinterpret_cast<decltype(Ours)>(found);
 }
 
-/// Whether another function of the driver may be called in place of a hooked one: not where a preloaded library has that one alone,
-/// which would never see the call. Looked up once for each function that the hook forwards to; no lock.
-class StandIn {
- public:
-  [[nodiscard]] bool allowed(HookState& state, void* real, const void* other) {
-    if (real == allowed_.load(std::memory_order_relaxed)) { return true; }
-    return real != refused_.load(std::memory_order_relaxed) && look_up(state, real, other);
-  }
-
- private:
-  bool look_up(HookState& state, void* real, const void* other);
-
-  std::atomic<void*> allowed_{nullptr}, refused_{nullptr};  ///< the functions of which it is known
-};
-
-template <auto Ours>
-inline constinit StandIn stand_in;
-
-/// Of hook `Ours`, for which `other` is always the same function. Where it may not, the report says so.
-template <auto Ours>
-bool may_call_instead(const void* other) {
-  return stand_in<Ours>.allowed(hook_state<Ours>, reinterpret_cast<void*>(real<Ours>()), other);
-}
-
 /// "Not initialized", in CUDA's driver, HIP and NCCL ("internal error") alike.
 inline constexpr int kNoSuchLibrary = 3;
 
-/// Calls the driver's function behind hook `Ours`.
+/// Calls the function behind hook `Ours`.
 template <auto Ours, class... Arguments>
 int call_real(Arguments... arguments) {
   const auto function = real<Ours>();

@@ -13,6 +13,7 @@
 #include <ctime>
 
 #include "interposer/core/own_mutex.hpp"
+#include "interposer/core/unusual.hpp"
 #include "interposer/process/pages.hpp"
 #include "run/environment.hpp"
 
@@ -125,18 +126,19 @@ pthread_once_t key_once = PTHREAD_ONCE_INIT;
 pthread_key_t key_of_ends;
 bool ends_are_told = false;
 
-constinit std::atomic<void (*)(std::uint32_t number, bool interrupted)> told_of_ends{nullptr};
+constinit std::atomic<void (*)(std::uint32_t number)> told_of_ends{nullptr};
 
 // What the thread still calls, by destructors of the program's, takes a number anew, and its end is told once more.
 void end_thread(void* /*own*/) {
-  const bool interrupted = OwnMutex::held_here();
+  // In a handler that interrupted a hook: what that guards may be half written.
+  if (OwnMutex::held_here()) { return stand_aside(Unusual::reentered); }
   const OwnMutex::Busy ending;
   own_thread.ended = true;
   for (void (*call)() : own_thread.at_end) {
     if (call != nullptr) { call(); }
   }
   own_thread.at_end = {};
-  if (const auto tell = told_of_ends.load(std::memory_order_acquire)) { tell(own_thread.number, interrupted); }
+  if (const auto tell = told_of_ends.load(std::memory_order_acquire)) { tell(own_thread.number); }
   give_number_back(own_thread.number);
   own_thread.has_number = false;
 }
@@ -173,15 +175,6 @@ bool at_thread_end(void (*call)()) {
 Uncancelled::Uncancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
 Uncancelled::~Uncancelled() { pthread_setcancelstate(before_, nullptr); }
 
-void tell_of_ends(void (*tell)(std::uint32_t number, bool interrupted)) { told_of_ends.store(tell, std::memory_order_release); }
-
-// A handler that forks may have interrupted this thread while it took its number: then all stay taken.
-void keep_own_number_alone() {
-  if (OwnMutex::held_here()) { return; }
-  const std::uint32_t own = own_thread.has_number ? own_thread.number : ~std::uint32_t{0};
-  for (std::uint32_t word = 0; word < numbers_taken.size(); ++word) {
-    numbers_taken[word].store(own / 64 == word ? std::uint64_t{1} << (own % 64) : 0, std::memory_order_relaxed);
-  }
-}
+void tell_of_ends(void (*tell)(std::uint32_t number)) { told_of_ends.store(tell, std::memory_order_release); }
 
 }  // namespace elbowroom::interposer::process

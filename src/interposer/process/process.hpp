@@ -29,9 +29,8 @@ inline HostTime host_time() { return {now_ns(), ticks()}; }
 
 /// A small number of the calling thread, from 0 on. That of a thread that has ended is given to a later one.
 std::uint32_t thread_number();
-/// `tell` is called on every thread that has a number, when it ends and before another may get that. `interrupted`: it ends in a
-/// handler that interrupted us, or was cancelled there, and never comes back to what it guards.
-void tell_of_ends(void (*tell)(std::uint32_t number, bool interrupted));
+/// `tell` is called on every thread that has a number, when it ends and before another may get that.
+void tell_of_ends(void (*tell)(std::uint32_t number));
 /// A call, on the calling thread when it ends, before its number is given to another; as often as it is asked for, it comes once.
 /// False: nobody tells of the end, or the thread has ended and its last destructors run. Under OwnMutex::Busy.
 bool at_thread_end(void (*call)());
@@ -46,9 +45,6 @@ class Uncancelled {
  private:
   int before_ = 0;
 };
-/// In a forked child: the numbers of the parent's other threads are free.
-void keep_own_number_alone();
-
 /// Time spent in launch hooks, driver excluded: counted for every launch, measured for every kSampled-th of a thread.
 struct Overhead {
   static constexpr std::uint32_t kSampled = 16;

@@ -9,12 +9,10 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "interposer/process/elf_symbols.hpp"
+#include "interposer/core/unusual.hpp"
 #include "interposer/process/hook_table.hpp"
-#include "interposer/process/loader_visit.hpp"
 #include "interposer/process/pages.hpp"
 #include "interposer/process/process.hpp"
-#include "interposer/process/symbol_routes.hpp"
 #include "run/environment.hpp"
 
 namespace elbowroom::interposer::process {
@@ -42,70 +40,25 @@ struct DriverEntries {
   }
 };
 
-// Hooked functions that the program may have called past their hooks.
-struct PassedBy {
-  std::array<std::array<char, 2 * kEntryTextBytes>, 32> text;
-  std::array<const char*, 32> pointers;
+// The rows of core/unusual.hpp that were seen.
+struct SeenRows {
+  std::array<std::array<char, 256>, kUnusualRows> text;
+  std::array<const char*, kUnusualRows> pointers;
   std::size_t count = 0;
 
-  void add(const char* name, const char* reason) {
-    if (count == text.size()) { return; }
-    std::snprintf(text[count].data(), text[count].size(), "%s: %s", name, reason);
-    pointers[count] = text[count].data();
-    ++count;
+  void collect() {
+    count = 0;
+    const std::uint32_t rows = unusual_seen.rows.load();
+    for (std::size_t row = 0; row < kUnusualRows; ++row) {
+      if ((rows >> row & 1U) == 0) { continue; }
+      const char* by = unusual_seen.by[row].load();
+      std::snprintf(text[count].data(), text[count].size(), "%s%s%s", by == nullptr ? "" : by, by == nullptr ? "" : ": ",
+                    kUnusualWords[row]);
+      pointers[count] = text[count].data();
+      ++count;
+    }
   }
 };
-
-void collect_passed_by(PassedBy& passed) {
-  for (const Hook& hook : hooks()) {
-    const std::uint8_t routes = hook.state->routes.load(std::memory_order_relaxed);
-    if ((routes & kNewerForm) != 0) { passed.add(hook.symbol, "the driver has a newer form, which the program asked for"); }
-    if ((routes & kPastShim) != 0) {
-      passed.add(hook.symbol, "the program asked for the driver's own, and a preloaded library has one before it");
-    }
-    if ((routes & kOneForm) != 0) {
-      passed.add(hook.symbol, "a preloaded library has it alone, so that it gets no priority and no event");
-    }
-    if ((routes & kUnknownForm) != 0) {
-      passed.add(hook.symbol, "a preloaded library answers with one of its own, of a form that is not known");
-    }
-  }
-}
-
-// Whether a call is bound to who defines the function, where it should have been bound to this library.
-bool is_bound_past_hooks(const LoadedObject& object) {
-  bool past = false;
-  const auto hook_of = [](const char* name) { return may_be_hooked(name) ? find_hook(name) : nullptr; };
-  if (!object.imports_any([&](const char* name) { return hook_of(name) != nullptr; })) { return false; }
-  object.visit_bound([&](const char* name, const void* address) {
-    const Hook* hook = past || object.holds(address) ? nullptr : hook_of(name);
-    if (hook == nullptr || hook->ours() == address) { return; }
-    const LoadedObject defining = object_at(address);
-    past = !is_interposer(defining) && defining.find(name) == address && !stands_before(address);
-  });
-  return past;
-}
-
-// What was loaded so that it does not see the hooks: its calls go to the driver directly. A handler that ended the process may have
-// interrupted an unload, whose half-written list is not for reading.
-void collect_hidden(PassedBy& passed) {
-  if (unloads_here() || loader_is_lost()) {
-    return passed.add("the loaded libraries", "not looked through, because one was being unloaded");
-  }
-  if (in_other_namespace(object_prefix(HookedLibrary::kDriver))) {
-    passed.add("the driver", "loaded in a namespace of its own (dlmopen), where nothing is hooked");
-  }
-  const auto* past_hooks = reinterpret_cast<const void*>(c_library_dlsym());
-  visit_loaded_objects([&](const LoadedObject& object) {
-    if (is_interposer(object)) { return false; }
-    if (object.find("dlsym") == nullptr && object.bound("dlsym") == past_hooks) {
-      passed.add(object.file_name(), "looks functions up past the hooks (RTLD_DEEPBIND)");
-    } else if (is_bound_past_hooks(object)) {
-      passed.add(object.file_name(), "calls functions past the hooks (RTLD_DEEPBIND)");
-    }
-    return false;
-  });
-}
 
 void collect_entries(DriverEntries& entries, const char* finder) {
   for (const Hook& hook : hooks()) {
@@ -213,10 +166,8 @@ void write_process_report(const ReportSource& source) {
   facts.write_more = source.write_more;
   facts.driver_entries = entries.pointers.data();
   facts.driver_entry_count = entries.count;
-  static PassedBy passed;
-  passed.count = 0;
-  collect_passed_by(passed);
-  collect_hidden(passed);
+  static SeenRows passed;
+  passed.collect();
   facts.passed_through = passed.pointers.data();
   facts.passed_through_count = passed.count;
   facts.outside = cost_of(source.overhead.outside);

@@ -161,15 +161,6 @@ void priority() {
   EXPECT(is_call(1, "cuLaunchKernel") && fake_call(1)->attribute_count == 0);
 }
 
-// Another preloaded library, which the program's launches go through, changed or not.
-void chained() {
-  const TwoStreams two;
-  const auto seen = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "shim_launches"));
-  EXPECT(seen != nullptr && launch_on(two.comm, two.all_reduce, 24) == 0 && seen() == 1);
-  EXPECT(is_call(0, "cuLaunchKernelEx") && attribute_of(*fake_call(0), cu::kLaunchPriority) != nullptr);
-  EXPECT(launch_on(two.compute, two.gemm) == 0 && seen() == 2 && fake_call_count() == 2);
-}
-
 // The program's own attributes stay in front and unchanged, and so does its array.
 void own_attributes() {
   const TwoStreams two;
@@ -376,7 +367,6 @@ constexpr Case kCases[] = {
     {"failing_timed", failing_timed},
     {"no_priorities", no_priorities},
     {"priority", priority},
-    {"chained", chained},
     {"own_attributes", own_attributes},
     {"cooperative_collective", cooperative_collective},
     {"kernel_handles", kernel_handles},

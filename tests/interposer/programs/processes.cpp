@@ -3,13 +3,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <csignal>
-#include <latch>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "driver_program.hpp"
 #include "interposer/core/core.hpp"
@@ -170,7 +167,7 @@ void launch_some() {
   }
 }
 
-// A child starts with nothing known, even when it was forked while other threads were launching.
+// A child stands aside, even when it was forked while other threads were launching.
 void forked() {
   fake_set_logging(0);  // the log has a lock of its own, which a thread that is not in the child may hold
   launch_some();
@@ -190,62 +187,6 @@ void forked() {
   }
   stop = true;
   busy.join();
-}
-
-// The parent's other threads are none of the child's: the one that launches there has a place to write down what nobody decides
-// about. tests/interposer/reports.sh counts what went the long way.
-void forked_from_many() {
-  fake_set_logging(0);
-  const cu::Context context = use_device(0);
-  const cu::Stream stream = make_stream();
-  const cu::Function gemm = fake_function("gemm", 64, 0);
-  const auto launch = [&](int times) {
-    EXPECT(cuCtxSetCurrent(context) == 0);
-    for (int i = 0; i < times; ++i) { EXPECT(launch_on(stream, gemm) == 0); }
-  };
-  constexpr std::ptrdiff_t kThreads = 40;
-  std::latch launched(kThreads + 1);
-  std::latch ended(1);
-  std::vector<std::thread> threads;
-  for (std::ptrdiff_t i = 0; i < kThreads; ++i) {
-    threads.emplace_back([&] {
-      launch(1);
-      launched.count_down();
-      ended.wait();
-    });
-  }
-  launched.arrive_and_wait();
-  const pid_t child = fork();
-  EXPECT(child >= 0);
-  if (child == 0) {
-    std::thread(launch, 1'000).join();
-    std::exit(0);
-  }
-  int status = 1;
-  EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  ended.count_down();
-  for (std::thread& thread : threads) { thread.join(); }
-}
-
-// The handles of the parent mean nothing in the child: the driver there must not be given one of its events.
-void forked_events() {
-  use_device(0);
-  const cu::Function all_reduce = fake_function(kAllReduce, 96, 0);
-  const auto event_of_launch = [&] {
-    fake_reset();
-    EXPECT(launch_on(make_stream(), all_reduce, 24) == 0);
-    return attribute_of(*fake_call(0), cu::kLaunchCompletionEvent)->value.launch_completion_event.event;
-  };
-  std::vector<cu::Event> of_parent;
-  for (std::size_t slot = 0; slot < kEventSlots; ++slot) { of_parent.push_back(event_of_launch()); }
-  const pid_t child = fork();
-  EXPECT(child >= 0);
-  if (child == 0) {
-    use_device(0);
-    std::exit(std::count(of_parent.begin(), of_parent.end(), event_of_launch()) == 0 ? 0 : 1);
-  }
-  int status = 1;
-  EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 // Only processes that used the driver leave a report; tests/interposer/reports.sh counts them.
@@ -303,37 +244,7 @@ void exit_in_handler() {
   interrupt_children([](int) { std::exit(0); });
 }
 
-// Another thread launches as well, and the exit waits for its end, which must come although the handler interrupted a launch.
-void exit_joins() {
-  static std::atomic<bool> stop{false};
-  static std::thread other;
-  interrupt_children([](int) { std::exit(0); },
-                     [] {
-                       std::atexit([] {
-                         stop = true;
-                         other.join();
-                       });
-                       use_device(0);
-                       fake_set_logging(0);
-                       handlers_stream = make_stream();
-                       handlers_gemm = fake_function("gemm", 64, 0);
-                       // All events are made now: who is interrupted in an allocation holds a lock that is not ours.
-                       const cu::Function all_reduce = fake_function(kAllReduce, 96, 0);
-                       for (std::size_t slot = 0; slot <= kEventSlots; ++slot) {
-                         EXPECT(launch_on(handlers_stream, all_reduce, 24) == 0);
-                       }
-                       sigset_t alarm;
-                       sigemptyset(&alarm);
-                       sigaddset(&alarm, SIGALRM);
-                       pthread_sigmask(SIG_BLOCK, &alarm, nullptr);
-                       other = std::thread([] {
-                         while (!stop) { EXPECT(launch_on(handlers_stream, handlers_gemm) == 0); }
-                       });
-                       pthread_sigmask(SIG_UNBLOCK, &alarm, nullptr);
-                     });
-}
-
-// The child of a fork in a handler may use the interposer as well, and both go on where they were interrupted.
+// The child of a fork in a handler stands aside, and its parent goes on where it was interrupted.
 void fork_in_handler() {
   use_device(0);
   handlers_stream = make_stream();
@@ -371,7 +282,6 @@ void handler_while_made() {
 constexpr Case kCases[] = {
     {"handler_while_made", handler_while_made},
     {"exit_in_handler", exit_in_handler},
-    {"exit_joins", exit_joins},
     {"fork_in_handler", fork_in_handler},
     {"two_threads", two_threads},
     {"function_reused", function_reused},
@@ -381,8 +291,6 @@ constexpr Case kCases[] = {
     {"many_threads", many_threads},
     {"launch_some", launch_some},
     {"forked", forked},
-    {"forked_from_many", forked_from_many},
-    {"forked_events", forked_events},
     {"forked_idle", forked_idle},
 };
 

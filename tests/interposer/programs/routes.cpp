@@ -6,7 +6,7 @@
 #include <initializer_list>
 
 #include "fake_cuda.hpp"
-#include "report_of.hpp"
+#include "program.hpp"
 
 // Every way by which a program that is not linked to the driver comes by a driver function.
 
@@ -43,12 +43,6 @@ void make_context() {
   EXPECT(function<int (*)(cu::Context*, unsigned, int)>("cuCtxCreate_v2")(&context, 0, 0) == 0);
 }
 
-// A hooked call, so that the process reports.
-bool cu_synchronises() {
-  make_context();
-  return function<int (*)()>("cuCtxSynchronize")() == 0;
-}
-
 // A launch through `launch` reaches the driver once, under the name `reached`.
 void expect_launches(void* launch, const char* reached) {
   make_context();
@@ -72,17 +66,6 @@ void by_path() {
   EXPECT(handle != nullptr);
   EXPECT(is_interposed(dlsym(handle, "cuLaunchKernel_ptsz")));
   expect_launches(dlsym(handle, "cuLaunchKernel_ptsz"), "cuLaunchKernel_ptsz");
-}
-
-// The driver has no symbol versions; whatever the loader answers is what the program gets.
-void by_dlvsym() {
-  void* handle = driver();
-  EXPECT(dlvsym(handle, "cuLaunchKernel", "NO_SUCH_VERSION") == nullptr ||
-         is_interposed(dlvsym(handle, "cuLaunchKernel", "NO_SUCH_VERSION")));
-  void* c_library = dlopen("libc.so.6", RTLD_NOW);
-#if defined(__x86_64__)
-  EXPECT(dlvsym(c_library, "getpid", "GLIBC_2.2.5") == dlsym(c_library, "getpid"));
-#endif
 }
 
 void unhooked_names() {
@@ -138,19 +121,20 @@ void proc_address_per_thread() {
 // A later driver means another function by the name, with another argument: it is the driver's, and the program gets it as it is.
 void proc_address_newer() {
   const auto get = function<GetProc5>("cuGetProcAddress_v2");
+  void* const launch = dlsym(driver(), "cuLaunchKernel");
   void* found = nullptr;
   for (const std::uint64_t flags : {std::uint64_t{0}, std::uint64_t{cu::kProcAddressPerThreadDefaultStream}}) {
     EXPECT(get("cuLaunchHostFunc", &found, 13010, flags, nullptr) == 0 && is_interposed(found));
     void* const older = found;
     EXPECT(get("cuLaunchHostFunc", &found, 13020, flags, nullptr) == 0 && is_interposed(found) && found != older);
     EXPECT(get("cuStreamWaitValue64", &found, 13020, flags, nullptr) == 0 && is_interposed(found));
-    EXPECT(get("cuStreamWaitValue64", &found, 14000, flags, nullptr) == 0 && is_driver(found));
   }
+  EXPECT(get("cuStreamWaitValue64", &found, 14000, 0, nullptr) == 0 && is_driver(found));
   make_context();
   EXPECT(reinterpret_cast<int (*)(cu::Stream, cu::DevicePointer, std::uint64_t, unsigned, unsigned)>(found)(nullptr, 0, 0, 0, 7) ==
          0);
   EXPECT(function<decltype(&fake_call)>("fake_call")(0)->flags == 7);
-  expect_launches(dlsym(driver(), "cuLaunchKernel"), "cuLaunchKernel");
+  expect_launches(launch, "cuLaunchKernel");
 }
 
 // Who has no newer form answers with the one that there is, whatever version is asked for. Its parameters are those of that one.
@@ -170,44 +154,6 @@ void proc_address_elsewhere() {
   EXPECT(function<GetProc5>("cuGetProcAddress_v2")("cuEventQuery", &found, 12000, 0, nullptr) == 0 && is_interposed(found));
 }
 
-// Another preloaded library stands between the program and the driver, by dlsym: it stays there.
-void chained_dlsym() {
-  EXPECT(function<int (*)(cu::DevicePointer)>("cuMemFree_v2")(0) == 2);
-  void* launch = dlsym(driver(), "cuLaunchKernel");
-  EXPECT(is_interposed(launch));
-  expect_launches(launch, "cuLaunchKernel");
-  EXPECT(reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "shim_launches"))() == 1);
-  void* query = dlsym(driver(), "cuEventQuery");
-  cu::Event event = nullptr;
-  EXPECT(is_interposed(query) && function<int (*)(cu::Event*, unsigned)>("cuEventCreate")(&event, 0) == 0);
-  EXPECT(reinterpret_cast<int (*)(cu::Event)>(query)(event) == 0);
-  EXPECT(reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "shim_queries"))() == 1);
-}
-
-// What is loaded in a namespace of its own, or bound to its own libraries first, reaches the driver past the hooks; reports.sh
-// looks for the word of it.
-void hidden() {
-  const char* plugin = std::getenv("ELBOWROOM_HIDDEN_USER");
-  const auto launch_of = [](void* handle) {
-    EXPECT(handle != nullptr);
-    return reinterpret_cast<void* (*)()>(dlsym(handle, "find_launch"))();
-  };
-  EXPECT(is_interposed(launch_of(dlopen(plugin, RTLD_NOW))));
-  EXPECT(!is_interposed(launch_of(dlmopen(LM_ID_NEWLM, plugin, RTLD_NOW))));
-  EXPECT(cu_synchronises());
-}
-void deep_bound() {
-  void* handle = dlopen(std::getenv("ELBOWROOM_HIDDEN_USER"), RTLD_NOW | RTLD_DEEPBIND);
-  EXPECT(handle != nullptr && is_driver(reinterpret_cast<void* (*)()>(dlsym(handle, "find_launch"))()));
-  EXPECT(cu_synchronises());
-}
-
-// What is linked to the libraries and looks nothing up.
-void deep_linked() {
-  EXPECT(dlopen(std::getenv("ELBOWROOM_PLUGIN"), RTLD_NOW | RTLD_DEEPBIND) != nullptr);
-  EXPECT(cu_synchronises());
-}
-
 // The global scope begins with the preloaded library, which must not answer for a driver that is not there.
 void no_driver() {
   EXPECT(dlsym(RTLD_DEFAULT, "cuLaunchKernel") == nullptr);
@@ -215,7 +161,7 @@ void no_driver() {
   EXPECT(dlsym(nullptr, "cuGetProcAddress_v2") == nullptr);
   EXPECT(dlsym(dlopen(nullptr, RTLD_NOW), "cuInit") == nullptr);
   for (const char* name : {"cuLaunchKernel", "ncclAllReduce"}) {
-    EXPECT(dlsym(RTLD_NEXT, name) == nullptr && dlerror() != nullptr && dlvsym(RTLD_NEXT, name, "ANY") == nullptr);
+    EXPECT(dlsym(RTLD_NEXT, name) == nullptr && dlerror() != nullptr);
   }
 }
 
@@ -247,19 +193,6 @@ void driver_given_back() {
   use(2);
 }
 
-// A driver that looks its own functions up calls them past nobody, whatever stands before it.
-void driver_looks_up() {
-  const std::string report = report_of([] {
-    void* handle = dlopen(std::getenv("ELBOWROOM_SMALL_DRIVER"), RTLD_NOW | RTLD_GLOBAL);
-    EXPECT(handle != nullptr && is_driver(reinterpret_cast<void* (*)()>(dlsym(handle, "small_look_up"))()));
-    const auto launch = reinterpret_cast<LaunchKernel>(dlsym(RTLD_DEFAULT, "cuLaunchKernel"));
-    EXPECT(is_interposed(reinterpret_cast<void*>(launch)));
-    EXPECT(launch(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) == 1);
-    EXPECT(reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "shim_launches"))() == 1);
-  });
-  EXPECT(holds(report, "\"launches\":{\"total\":1,") && !holds(report, "has one before it"));
-}
-
 int (*launch_of_library)() = nullptr;
 
 // Whoever loads a library holds the loader's lock until all that it does at its load is done.
@@ -272,12 +205,6 @@ void launch_at_load() {
   alarm(20);
   EXPECT(dlopen(std::getenv("ELBOWROOM_LAUNCHING_AT_LOAD"), RTLD_NOW) != nullptr);
   EXPECT(launch_of_library() == 5);
-}
-
-// The library brings the driver, which nobody has called before.
-void launch_with_driver() {
-  alarm(20);
-  EXPECT(dlopen(std::getenv("ELBOWROOM_LAUNCHING_ITSELF"), RTLD_NOW) != nullptr);
 }
 
 void default_scope() {
@@ -305,7 +232,6 @@ void next_scope() {
 constexpr Case kCases[] = {
     {"by_name", by_name},
     {"by_path", by_path},
-    {"by_dlvsym", by_dlvsym},
     {"unhooked_names", unhooked_names},
     {"proc_address_5", proc_address_5},
     {"proc_address_4", proc_address_4},
@@ -314,16 +240,10 @@ constexpr Case kCases[] = {
     {"proc_address_newer", proc_address_newer},
     {"proc_address_older", proc_address_older},
     {"proc_address_elsewhere", proc_address_elsewhere},
-    {"chained_dlsym", chained_dlsym},
-    {"hidden", hidden},
-    {"deep_bound", deep_bound},
-    {"deep_linked", deep_linked},
     {"tuner_of_program", tuner_of_program},
     {"no_driver", no_driver},
     {"driver_given_back", driver_given_back},
-    {"driver_looks_up", driver_looks_up},
     {"launch_at_load", launch_at_load},
-    {"launch_with_driver", launch_with_driver},
     {"default_scope", default_scope},
     {"local_scope", local_scope},
     {"next_scope", next_scope},

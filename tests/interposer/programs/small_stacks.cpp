@@ -32,7 +32,7 @@ stack_t handlers_stack() {
   return stack;
 }
 
-// The report is written on the stack of the handler that ends the program.
+// The report is written on the stack of the handler that ends the program outside a hook.
 void exit_on_handlers_stack() {
   const std::string report = report_of([] {
     const Lanes lanes;

@@ -207,7 +207,6 @@ TEST_F(PassingProgram, EndsWithWhateverChangesWhatWasTold) {
   expect_end("a capture", [](Core& core) { core.on_capture_begin(kOtherComputeStream); });
   EXPECT_FALSE(process.compute()) << "while anything is being captured";
   process.core->on_capture_end(kOtherComputeStream);
-  expect_end("a fork", [](Core& core) { core.after_fork_in_child(); });
 }
 
 TEST_F(PassingProgram, IsNotForWhatACallOfNcclLaunches) {
@@ -228,12 +227,6 @@ TEST_F(PassingProgram, StopsWhereNobodyReads) {
   // One before the test, 64, one the long way and one; the all-reduce is in `total` alone.
   EXPECT_NE(process.report().find(R"("total":68,)"), std::string::npos) << process.report();
   EXPECT_NE(process.report().find(R"("launches":67,)"), std::string::npos) << process.report();
-}
-
-TEST_F(PassingProgram, ForgetsInAChildWhatTheParentLaunched) {
-  EXPECT_TRUE(process.compute());
-  process.core->after_fork_in_child();
-  EXPECT_NE(process.report().find(R"("total":0,)"), std::string::npos) << process.report();
 }
 
 // In a program without collectives nothing is followed but how often a kernel is launched. The first collective begins that.

@@ -150,16 +150,6 @@ TEST(CoreRest, WhatWasTakenBeforeItMeansNothingAfterIt) {
   EXPECT_NE(program.core->context_point(kContext).host_actions, 0U) << "still to be waited for";
 }
 
-TEST(CoreRest, IsNotInheritedByAForkedChild) {
-  RestingProgram program;
-  program.run(kUntilSettled);
-  program.run(1);
-  ASSERT_TRUE(program.rests());
-  program.core->after_fork_in_child();
-  EXPECT_FALSE(program.rests());
-  EXPECT_EQ(program.core->launches_at_rest(), 0U);
-}
-
 TEST(CoreRest, IsReadAtTheGateOfThePlatform) {
   RestGate gate;
   Rest rest(&gate);

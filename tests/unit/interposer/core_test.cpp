@@ -360,15 +360,6 @@ TEST(Core, AsksAgainAfterAContextWasDestroyed) {
   EXPECT_TRUE(program.launch(kGemm, kCommStream).is_collective);
 }
 
-TEST(Core, AForkedChildStartsAnew) {
-  Program program(rules_of(Policy::gate));
-  program.launch(kAllReduce, kCommStream);
-  EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window);
-  program.core->after_fork_in_child();
-  EXPECT_NE(program.report().find(R"("launches":{"total":0)"), std::string::npos);
-  EXPECT_FALSE(program.launch(kGemm, kComputeStream).in_window);
-}
-
 TEST(Core, AnswersWithoutAPlatform) {
   const auto core = Core::create(Rules{}, Platform{});
   LaunchFacts facts;

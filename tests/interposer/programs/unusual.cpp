@@ -1,0 +1,169 @@
+#include "interposer/core/unusual.hpp"
+
+#include <dlfcn.h>
+#include <sys/time.h>
+
+#include <atomic>
+#include <csignal>
+
+#include "report_of.hpp"
+#include "two_streams.hpp"
+
+// Each row of what is unusual: from then on the driver gets the calls of the program alone, and the report names the row.
+
+namespace {
+
+using elbowroom::interposer::kUnusualWords;
+using elbowroom::interposer::Unusual;
+
+/// A collective and a product beside it reach the driver as they are.
+bool passes(const TwoStreams& two) {
+  fake_reset();
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0 && launch_on(two.compute, two.gemm) == 0);
+  return fake_call_count() == 2 && fake_call(0)->attribute_count == 0 && fake_call(1)->attribute_count == 0;
+}
+
+template <class Action>
+void names(Unusual row, Action action) {
+  const std::string report = report_of([&] {
+    const TwoStreams two;
+    action(two);
+    EXPECT(passes(two));
+  });
+  EXPECT(holds(report, kUnusualWords[static_cast<std::size_t>(row)]));
+}
+
+void nothing() {
+  const std::string report = report_of([] {
+    const TwoStreams two;
+    EXPECT(!passes(two));
+  });
+  EXPECT(holds(report, "\"passed_through\":[]"));
+}
+
+void second_driver() {
+  names(Unusual::second_driver, [](const TwoStreams&) {
+    void* const other = dlopen(std::getenv("ELBOWROOM_SMALL_DRIVER"), RTLD_NOW | RTLD_LOCAL);
+    EXPECT(other != nullptr);
+    const auto launch = reinterpret_cast<decltype(&cuLaunchKernel)>(dlsym(other, "cuLaunchKernel"));
+    EXPECT(launch(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) == 1);
+  });
+}
+
+// Each user calls the copy that it is linked to, which knows its own communicators alone.
+void second_library() {
+  names(Unusual::second_library, [](const TwoStreams&) {
+    for (int number = 1; number <= 2; ++number) {
+      const std::string path = std::string(std::getenv("ELBOWROOM_COPIES_DIR")) + "/user" + std::to_string(number) + ".so";
+      void* const user = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+      EXPECT(user != nullptr);
+      EXPECT(reinterpret_cast<int (*)()>(dlsym(user, "user_all_reduce"))() == number);
+    }
+  });
+}
+
+void other_definition() {
+  names(Unusual::other_definition, [](const TwoStreams& two) {
+    EXPECT(launch_on(two.compute, two.gemm) == 0);
+    EXPECT(reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "shim_launches"))() == 1);
+  });
+}
+
+void answered_look_ups() {
+  names(Unusual::answered_look_ups, [](const TwoStreams&) {
+    void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
+    EXPECT(reinterpret_cast<int (*)(cu::DevicePointer)>(dlsym(driver, "cuMemFree_v2"))(0) == 2);
+  });
+}
+
+void deep_binding() {
+  names(Unusual::deep_binding,
+        [](const TwoStreams&) { EXPECT(dlopen(std::getenv("ELBOWROOM_HIDDEN_USER"), RTLD_NOW | RTLD_DEEPBIND) != nullptr); });
+}
+
+void other_namespace() {
+  names(Unusual::other_namespace,
+        [](const TwoStreams&) { EXPECT(dlmopen(LM_ID_NEWLM, std::getenv("ELBOWROOM_HIDDEN_USER"), RTLD_NOW) != nullptr); });
+}
+
+void newer_form() {
+  names(Unusual::newer_form, [](const TwoStreams&) {
+    void* found = nullptr;
+    EXPECT(cuGetProcAddress_v2("cuStreamWaitValue64", &found, 13020, 0, nullptr) == 0);
+    EXPECT(cuGetProcAddress_v2("cuStreamWaitValue64", &found, 14000, 0, nullptr) == 0);
+  });
+}
+
+// A handler launches while it interrupts a launch, sooner or later.
+void reentered() {
+  static cu::Stream stream = nullptr;
+  static cu::Function function = nullptr;
+  names(Unusual::reentered, [](const TwoStreams& two) {
+    stream = two.compute;
+    function = two.gemm;
+    fake_set_logging(0);
+    EXPECT(std::signal(SIGALRM, [](int) {
+             if (launch_on(stream, function) != 0) { std::_Exit(1); }
+           }) != SIG_ERR);
+    const itimerval timer{{0, 50}, {0, 50}};
+    EXPECT(setitimer(ITIMER_REAL, &timer, nullptr) == 0);
+    const auto attributes = [&] {
+      fake_set_logging(1);
+      return !passes(two);
+    };
+    while (attributes()) {
+      fake_set_logging(0);
+      for (int i = 0; i < 1'000; ++i) { EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0); }
+    }
+    const itimerval none{};
+    EXPECT(setitimer(ITIMER_REAL, &none, nullptr) == 0);
+  });
+}
+
+// The child alone: the parent acts on.
+void forked() {
+  const TwoStreams two;
+  EXPECT(!passes(two));
+  EXPECT(report_of([&] { EXPECT(passes(two)); }).empty());
+  EXPECT(!passes(two));
+}
+
+void ended_context() {
+  names(Unusual::ended_context, [](const TwoStreams& two) {
+    EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+    fake_set_failure([](const FakeCall*) { return 701; });
+    EXPECT(cuCtxDestroy_v2(two.context) == 701);
+    fake_set_failure(nullptr);
+  });
+}
+
+void multi_device_launch() {
+  names(Unusual::multi_device_launch,
+        [](const TwoStreams&) { static_cast<void>(cuLaunchCooperativeKernelMultiDevice(nullptr, 0, 0)); });
+}
+
+void device_launch() {
+  names(Unusual::device_launch, [](const TwoStreams&) {
+    cu::Graph graph = nullptr;
+    cu::GraphExec exec = nullptr;
+    EXPECT(cuGraphCreate(&graph, 0) == 0 && cuGraphInstantiateWithFlags(&exec, graph, cu::kInstantiateDeviceLaunch) == 0);
+  });
+}
+
+constexpr Case kCases[] = {{"nothing", nothing},
+                           {"second_driver", second_driver},
+                           {"second_library", second_library},
+                           {"other_definition", other_definition},
+                           {"answered_look_ups", answered_look_ups},
+                           {"deep_binding", deep_binding},
+                           {"other_namespace", other_namespace},
+                           {"newer_form", newer_form},
+                           {"reentered", reentered},
+                           {"forked", forked},
+                           {"ended_context", ended_context},
+                           {"multi_device_launch", multi_device_launch},
+                           {"device_launch", device_launch}};
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_case(kCases, argc, argv); }
