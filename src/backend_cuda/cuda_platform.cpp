@@ -60,6 +60,7 @@ Capabilities CudaPlatform::capabilities(const gpu::CommLibrary& comm) const {
   Capabilities can = capabilities_of(devices().front().limits);
   can.begun_events = launches_observed_;
   can.symmetric = can.copy_engines = symmetric_memory(comm);
+  can.comm_release = comm.release();
   return can;
 }
 

@@ -11,6 +11,7 @@
 #include "backend_gpu/handles.hpp"
 #include "elbowroom/base/quantities.hpp"
 #include "elbowroom/base/result.hpp"
+#include "elbowroom/model/comm_catalog.hpp"
 
 // The C interface that NCCL and RCCL share, as far as Elbowroom calls it, declared here because the libraries are found at run
 // time. Sources: nccl.h of NCCL 2.18 to 2.28, and of the RCCL of ROCm 5.0 (2.10) to 6.4 (2.22). A test compares the first with the
@@ -108,6 +109,7 @@ class CommLibrary {
   [[nodiscard]] const char* name() const { return name_; }
   [[nodiscard]] std::string version() const;
   [[nodiscard]] int version_number() const { return version_; }  ///< 22803: 2.28.3
+  [[nodiscard]] CommRelease release() const { return {version_ / 10'000, version_ / 100 % 100}; }
   [[nodiscard]] const elbowroom::detail::DynamicLibrary& opened() const { return opened_; }
 
   /// Whether a communicator can be told what its kernels may take.

@@ -98,7 +98,9 @@ Result<CommProfile> symmetric_profile(const Collective& collective, const CommSe
   const DevicePerformance& speed = performance_of(device);
   const SymmetricKernel kernel = symmetric_kernel(collective.op, gpus);
   const auto usual = static_cast<int>(facts_of(collective.op).symmetric_blocks.count());
-  Result<CommProfile> profile = laid_out(collective, settings, gpus, symmetric_comm_kernel(collective.op).footprint, usual, device);
+  const Result<CommKernel> block = symmetric_comm_kernel(collective.op);
+  if (!block) { return block.error(); }
+  Result<CommProfile> profile = laid_out(collective, settings, gpus, block->footprint, usual, device);
   if (!profile) { return profile; }
   profile->startup = startup;
   profile->block_rate = kernel.rate * speed.comm_thread_rate * static_cast<double>(profile->footprint.threads.count());

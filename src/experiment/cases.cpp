@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "elbowroom/experiment/suites.hpp"
+#include "elbowroom/model/comm_catalog.hpp"
 
 namespace elbowroom {
 namespace {
@@ -21,6 +22,12 @@ constexpr auto kSearch = std::regex_constants::ECMAScript;
 
 void tell(const NoticeSink& notice, std::string_view line) {
   if (notice) { notice(line); }
+}
+
+void tell_of_row(const Backend& backend, const NoticeSink& notice) {
+  const Result<Capabilities> can = backend.capabilities();
+  if (!can || !can->comm_release) { return; }
+  if (const std::optional<std::string> note = note_on_release(*can->comm_release)) { tell(notice, *note); }
 }
 
 }  // namespace
@@ -98,6 +105,7 @@ Result<std::unique_ptr<Backend>> open_for(const BackendRequest& request, int nee
     return invalid_input(fmt::format("gpus: {}, expected at most {} (devices of backend {})", needed, (*backend)->devices().size(),
                                      (*backend)->name()));
   }
+  if (backend) { tell_of_row(**backend, notice); }
   return backend;
 }
 

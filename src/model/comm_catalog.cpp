@@ -10,22 +10,10 @@
 
 #include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/model/size.hpp"
+#include "model/nccl_catalog.hpp"
 
 namespace elbowroom {
 namespace {
-
-struct Entry {
-  std::string_view name;
-  Vendor vendor;
-  std::int64_t threads;
-};
-
-// 512 threads: LL. 544: ring, Simple. 640: LL128, tree, NVLS, send/recv (all-to-all).
-constexpr std::array kEntries{
-    Entry{"nccl-2.28:512", Vendor::nvidia, 512}, Entry{"nccl-2.28:544", Vendor::nvidia, 544},
-    Entry{"nccl-2.28:640", Vendor::nvidia, 640}, Entry{"rccl-5.2", Vendor::amd, 256},
-    Entry{"rccl-6.2", Vendor::amd, 256},
-};
 
 /// How many blocks the library takes by itself.
 struct UsualBlocks {
@@ -42,32 +30,19 @@ constexpr std::array kBlocks{
     UsualBlocks{"mi300x", Blocks(32), Blocks(32)},
 };
 
-bool has_clusters(const DeviceLimits& device) { return device.max_cluster > 1; }
+struct Rccl {
+  std::string_view name;
+  Bytes static_shared;
+  std::string_view source;
+};
+constexpr std::array kRccl{
+    Rccl{"rccl-5.2", Bytes(4'184), "RCCL 5.2, gfx90a code"},
+    Rccl{"rccl-6.2", Bytes(4'184 + 16'448), "RCCL 5.2 gfx90a code and the 16,448 B of LDS that 6.2 adds"},
+};
 
-// Read from the kernels of NCCL 2.28. sm_86 has no code of its own and runs sm_80's. From sm_90 on the static size differs from
-// kernel to kernel, 21,568 to 22,592 B. The greatest counts, so that room is never promised to a block that does not get it.
-CommKernel nccl(const Entry& entry, const DeviceLimits& device) {
-  CommKernel kernel;
-  kernel.name = entry.name;
-  kernel.footprint.threads = Threads(entry.threads);
-  kernel.footprint.registers_per_thread = Registers(96);
-  kernel.footprint.static_shared = has_clusters(device) ? Bytes(22'592) : Bytes(7'104);
-  kernel.footprint.dynamic_shared = Bytes(82'240);  // whatever the thread count
-  kernel.footprint.cluster = has_clusters(device) ? 4 : 1;
-  kernel.source = has_clusters(device) ? "NCCL 2.28 ncclDevKernel_*, sm_90 code: 21,568 to 22,592 B static, the greatest is taken"
-                                       : "NCCL 2.28 ncclDevKernel_*, sm_80 code";
-  return kernel;
-}
-
-CommKernel rccl(const Entry& entry) {
-  const bool newer = entry.name == "rccl-6.2";
-  CommKernel kernel;
-  kernel.name = entry.name;
-  kernel.footprint.threads = Threads(entry.threads);
-  kernel.footprint.registers_per_thread = Registers(216);
-  kernel.footprint.static_shared = newer ? Bytes(4'184 + 16'448) : Bytes(4'184);
-  kernel.source = newer ? "RCCL 5.2 gfx90a code and the 16,448 B of LDS that 6.2 adds" : "RCCL 5.2, gfx90a code";
-  return kernel;
+CommKernel kernel_of(const Rccl& row) {
+  const std::string name(row.name);
+  return {name, {Threads(256), Registers(216), row.static_shared, Bytes(0), 1}, std::string(row.source), name};
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -107,52 +82,52 @@ Result<CommKernel> explicit_footprint(std::string_view text) {
   if (!dynamic_shared) { return bad("dynamic", fields[3], "a size in bytes"); }
   const std::optional<int> cluster = whole_number(fields[4]);
   if (!cluster || *cluster < 1) { return bad("cluster", fields[4], "a whole number from 1"); }
-  return CommKernel{"custom", {Threads(*threads), Registers(*registers), *static_shared, *dynamic_shared, *cluster}, "as given"};
+  return CommKernel{
+      "custom", {Threads(*threads), Registers(*registers), *static_shared, *dynamic_shared, *cluster}, "as given", "custom"};
 }
 
 std::string_view vendor_title(Vendor vendor) { return vendor == Vendor::nvidia ? "NVIDIA" : "AMD"; }
 
+/// What may be said on a device of this vendor.
+std::string expected_names(Vendor vendor) {
+  return vendor == Vendor::nvidia ? detail::nccl_names_in_words()
+                                  : fmt::format("one of {}", fmt::join(comm_kernel_names(vendor), ", "));
+}
+
 }  // namespace
 
 std::vector<std::string> comm_kernel_names(Vendor vendor) {
+  if (vendor == Vendor::nvidia) { return detail::nccl_kernel_names(); }
   std::vector<std::string> names;
-  for (const Entry& entry : kEntries) {
-    if (entry.vendor == vendor) { names.emplace_back(entry.name); }
-  }
+  for (const Rccl& row : kRccl) { names.emplace_back(row.name); }
   return names;
 }
 
 Result<CommKernel> find_comm_kernel(std::string_view text, const DeviceLimits& device) {
   if (text.find(',') != std::string_view::npos) { return explicit_footprint(text); }
-  const std::string names = fmt::format("{}", fmt::join(comm_kernel_names(device.vendor), ", "));
-  for (const Entry& entry : kEntries) {
-    if (entry.name != text) { continue; }
-    if (entry.vendor != device.vendor) {
-      return invalid_input(fmt::format("comm kernel '{}' runs on {}, {} is {}; expected one of {}", text,
-                                       vendor_title(entry.vendor), device.name, vendor_title(device.vendor), names));
-    }
-    return entry.vendor == Vendor::nvidia ? nccl(entry, device) : rccl(entry);
+  const std::optional<detail::NcclName> nccl = detail::read_nccl_name(text);
+  const auto rccl = std::ranges::find(kRccl, text, &Rccl::name);
+  if (!nccl && rccl == kRccl.end()) {
+    return invalid_input(
+        fmt::format("comm kernel '{}' is not in the catalog, expected {} or threads,registers,static,dynamic,cluster", text,
+                    expected_names(device.vendor)));
   }
-  return invalid_input(fmt::format(
-      "comm kernel '{}' is not in the catalog, expected one of {} or threads,registers,static,dynamic,cluster", text, names));
+  const Vendor vendor = nccl ? Vendor::nvidia : Vendor::amd;
+  if (vendor != device.vendor) {
+    return invalid_input(fmt::format("comm kernel '{}' runs on {}, {} is {}; expected {}", text, vendor_title(vendor), device.name,
+                                     vendor_title(device.vendor), expected_names(device.vendor)));
+  }
+  return nccl ? detail::nccl_kernel(*nccl, device) : Result<CommKernel>(kernel_of(*rccl));
 }
 
-CommKernel symmetric_comm_kernel(CollectiveOp op) {
-  CommKernel kernel;
-  kernel.name = "nccl-2.28:symmetric";
-  // 128 registers are all that an SM has for a block of 512 threads.
-  const Registers registers(op == CollectiveOp::all_gather ? 80 : 128);
-  kernel.footprint = {Threads(512), registers, Bytes(0), Bytes(82'240), 4};
-  kernel.source = "NCCL 2.28.9 ncclSymkDevKernel_* as launched on H200";
-  return kernel;
+std::string default_comm_kernel(const DeviceLimits& device, std::optional<CommRelease> there) {
+  if (device.vendor == Vendor::amd) { return std::string(kRccl.front().name); }
+  return comm_kernel_of(CollectiveOp::all_reduce, device, there.value_or(detail::newest_nccl()));
 }
 
-std::string_view default_comm_kernel(const DeviceLimits& device) {
-  return device.vendor == Vendor::nvidia ? "nccl-2.28:544" : "rccl-5.2";
-}
-
-std::string_view comm_kernel_of(CollectiveOp op, const DeviceLimits& device) {
-  return facts_of(op).exchanges && device.vendor == Vendor::nvidia ? "nccl-2.28:640" : default_comm_kernel(device);
+std::string comm_kernel_of(CollectiveOp op, const DeviceLimits& device, std::optional<CommRelease> there) {
+  if (device.vendor == Vendor::amd) { return std::string(kRccl.front().name); }
+  return detail::name_of({there.value_or(detail::kSimulatedNccl), facts_of(op).exchanges ? "640" : "544"});
 }
 
 Blocks comm_blocks_of(CollectiveOp op, const DeviceLimits& device) {

@@ -98,8 +98,14 @@ OverlapPlan with_blocks(const ControlSite& site, OverlapPlan plan, std::int64_t 
   return plan;
 }
 
-KernelFootprint comm_under(const ControlSite& site, const OverlapPlan& plan) {
-  KernelFootprint comm = plan.symmetric ? symmetric_comm_kernel(site.collective.op).footprint : site.comm;
+/// Absent where it is not known.
+std::optional<KernelFootprint> comm_under(const ControlSite& site, const OverlapPlan& plan) {
+  KernelFootprint comm = site.comm;
+  if (plan.symmetric) {
+    const Result<CommKernel> symmetric = symmetric_comm_kernel(site.collective.op, site.can.comm_release);
+    if (!symmetric) { return std::nullopt; }
+    comm = symmetric->footprint;
+  }
   if (plan.comm_threads) {
     comm.threads = *plan.comm_threads + site.device.warp;  // one warp synchronizes
   }
@@ -113,9 +119,9 @@ std::optional<ResourceSet> blockers(const ControlSite& site, const OverlapPlan& 
   KernelFootprint padded = *site.compute;
   padded.dynamic_shared += plan.pad;
   const Result<Occupancy> resident = occupancy(site.device, padded);
-  const KernelFootprint comm = comm_under(site, plan);
-  if (!resident || !occupancy(site.device, comm)) { return std::nullopt; }
-  return CoResidence(site.device, *site.compute, comm).blockers(resident->residency, plan.pad);
+  const std::optional<KernelFootprint> comm = comm_under(site, plan);
+  if (!resident || !comm || !occupancy(site.device, *comm)) { return std::nullopt; }
+  return CoResidence(site.device, *site.compute, *comm).blockers(resident->residency, plan.pad);
 }
 
 Scheme scheme_of(const ControlSite& site, OverlapPlan plan) {

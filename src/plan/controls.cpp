@@ -86,7 +86,7 @@ Status check_plan(const ControlSite& site, const OverlapPlan& plan) {
 
 Result<ControlSite> detail::site_between(const Collective& collective, const ComputeFacts& compute, const DeviceLimits& device,
                                          const Capabilities& can) {
-  const Result<CommKernel> comm = find_comm_kernel(comm_kernel_of(collective.op, device), device);
+  const Result<CommKernel> comm = find_comm_kernel(comm_kernel_of(collective.op, device, can.comm_release), device);
   if (!comm) { return comm.error(); }
   if (const Result<Occupancy> runs = occupancy(device, comm->footprint); !runs) { return runs.error(); }
   ControlSite site;

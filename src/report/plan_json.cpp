@@ -77,6 +77,7 @@ std::string plan_json(const PlanReport& report) {
   json["device"] = device_json(report.device);
   add_footprint(json["kernel"], report.kernel);
   json["comm"]["name"] = report.comm.name;
+  json["comm"]["row"] = report.comm.row;
   json["comm"]["default"] = report.comm_is_default;
   add_footprint(json["comm"], report.comm.footprint);
   json["comm"]["source"] = report.comm.source;

@@ -99,7 +99,8 @@ std::string plan_table(const PlanReport& report) {
   const auto out = std::back_inserter(text);
   fmt::format_to(out, "device   {} ({}, {})\n", report.device.name, report.device.title, report.device.architecture);
   fmt::format_to(out, "compute  {}\n", footprint_line(report.kernel));
-  fmt::format_to(out, "comm     {}{}: {}\n\n", report.comm.name, report.comm_is_default ? " (default, --comm chooses)" : "",
+  fmt::format_to(out, "comm     {}{}{}: {}\n\n", report.comm.name, report.comm_is_default ? " (default, --comm chooses)" : "",
+                 report.comm.row == report.comm.name ? "" : fmt::format(" (no row of its own: as {})", report.comm.row),
                  footprint_line(report.comm.footprint));
   fmt::format_to(out, "{:>9}  {:>11}  {:>11}  {:<26}  {:<13}  {}\n", "blocks/SM", "pad min (B)", "pad max (B)", "limited by",
                  "buys", "a comm block beside them");

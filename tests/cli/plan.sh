@@ -16,7 +16,17 @@ says '"pad_min": 111744'
 
 expect 0 plan --device h200 "${gemm[@]}" --json -
 says '"schema": "elbowroom.plan/1"'
-says '"name": "nccl-2.28:544"'
+says '"name": "nccl-2.32:544"'
+
+# NCCL's static shared memory grew in 2.29: 36,800 + 82,240 + 1,024 B leave no room beside the least pad that caps at one block.
+expect 0 plan --device h100 --threads 256 --registers 56 --comm nccl-2.30:512
+says 'No residency has room for a nccl-2.30:512 block (shared memory at 1 block per SM): a pad buys SMs that drain sooner'
+expect 0 plan --device h100 --threads 256 --registers 56 --comm nccl-2.28:512
+says 'A pad of 115,840 to 127,616 B holds compute at 1 block per SM and makes room for a nccl-2.28:512 block'
+expect 0 plan --device h100 --threads 256 --registers 56 --comm nccl-2.99:512
+says 'nccl-2.99:512 (no row of its own: as nccl-2.32:512): 512 threads, 96 registers, 36,800 B static'
+expect 2 plan --device h100 --threads 256 --registers 56 --comm nccl-2.32:symmetric
+complains 'dynamic shared memory is not known of NCCL 2.32'
 
 expect 0 plan --device h200 --threads 256 --registers 56 --static-shared 4K --comm 288,96,21568,82240,1
 says '53,376'
@@ -27,7 +37,7 @@ says 'rccl-5.2 (default'
 says 'fits up to pad 60,928'
 
 expect 0 plan "${gemm[@]}"
-says 'nccl-2.28:544'
+says ':544 (default'
 
 expect 2 plan --device h300 "${gemm[@]}"
 complains "--device: device 'h300' is not in the catalog, expected one of a40, a100, h100, h200, b200, mi250x, mi300x"

@@ -128,7 +128,7 @@ TEST(LiveWorkload, KernelsOnSymmetricMemoryGiveTheSameResults) {
       EXPECT_NE(span.name.find("Symk"), std::string::npos) << span.name;
       EXPECT_EQ(span.launch->grid, Blocks(4)) << span.name;
       // What the planner takes its blocks to need.
-      const KernelFootprint expected = symmetric_comm_kernel(op).footprint;
+      const KernelFootprint expected = symmetric_comm_kernel(op)->footprint;
       EXPECT_EQ(span.launch->block, expected.threads);
       EXPECT_EQ(span.launch->registers_per_thread, expected.registers_per_thread);
       EXPECT_EQ(span.launch->dynamic_shared, expected.dynamic_shared);

@@ -22,11 +22,14 @@
 
 namespace {
 
-elbowroom::Result<elbowroom::DeviceLimits> live_device() {
+elbowroom::Result<elbowroom::LiveMachine> live_device() {
   std::string reasons;
   for (const elbowroom::BackendEntry& entry : elbowroom::backends()) {
     const auto backend = entry.open({});
-    if (backend && (*backend)->provenance() == elbowroom::Provenance::measured) { return (*backend)->devices().front().limits; }
+    if (backend && (*backend)->provenance() == elbowroom::Provenance::measured) {
+      const elbowroom::Result<elbowroom::Capabilities> can = (*backend)->capabilities();
+      return elbowroom::LiveMachine{(*backend)->devices().front().limits, can ? can->comm_release : std::nullopt};
+    }
     if (!backend) { reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", entry.name, backend.error().message); }
   }
   return elbowroom::unavailable(reasons);

@@ -33,10 +33,10 @@ struct PlanArguments {
 };
 
 /// `notice`: what to say of it with the plan.
-Result<DeviceLimits> device_of(const PlanArguments& arguments, const LiveDevice& live_device, std::optional<std::string>& notice) {
+Result<DeviceLimits> device_of(const PlanArguments& arguments, const Result<LiveMachine>& live,
+                               std::optional<std::string>& notice) {
   if (arguments.device != "auto") { return find_device(arguments.device); }
-  Result<DeviceLimits> live = live_device ? live_device() : Result<DeviceLimits>(unavailable("no device lookup"));
-  if (live) { return live; }
+  if (live) { return live->device; }
   notice = fmt::format("no device here ({}), planning for {}", live.error().message, kDeviceWithoutGpu);
   return find_device(kDeviceWithoutGpu);
 }
@@ -58,11 +58,14 @@ Result<KernelFootprint> kernel_of(const PlanArguments& arguments) {
 Result<PlanReport> report_of(const PlanArguments& arguments, const LiveDevice& live_device) {
   const Result<KernelFootprint> kernel = kernel_of(arguments);
   if (!kernel) { return kernel.error(); }
+  // Neither is asked for where both are named: looking takes a second where there is a GPU.
+  const bool named = arguments.device != "auto" && arguments.comm;
+  const Result<LiveMachine> live = named ? Result<LiveMachine>(unavailable("not looked for")) : live_device();
   std::optional<std::string> notice;
-  const Result<DeviceLimits> device = device_of(arguments, live_device, notice);
+  const Result<DeviceLimits> device = device_of(arguments, live, notice);
   if (!device) { return in_option("--device", device.error()); }
-  const std::string_view comm_name = arguments.comm ? std::string_view(*arguments.comm) : default_comm_kernel(*device);
-  const Result<CommKernel> comm = find_comm_kernel(comm_name, *device);
+  const std::optional<CommRelease> there = live ? live->comm : std::nullopt;
+  const Result<CommKernel> comm = find_comm_kernel(arguments.comm.value_or(default_comm_kernel(*device, there)), *device);
   if (!comm) { return in_option("--comm", comm.error()); }
   Result<PlanReport> report = make_plan_report(*device, *kernel, *comm);
   if (report) { report->comm_is_default = !arguments.comm; }

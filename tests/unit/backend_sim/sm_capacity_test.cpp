@@ -37,7 +37,7 @@ TEST(SmCapacity, NcclBlockNeedsAnSmWithoutGemmBlocks) {
 
 TEST(SmCapacity, TwoSmallNcclBlocksShareAnSm) {
   // 288 threads: 9 warps x 3,072 registers; two blocks are 18 warps, five per partition take 15,360 of 16,384. Shared memory:
-  // 2 x 105,856 B of 233,472 B.
+  // 2 x 104,832 B of 233,472 B.
   const DeviceLimits h200 = *find_device("h200");
   const KernelFootprint gemm{Threads(256), Registers(128), Bytes(8'192), Bytes(0), 1};
   KernelFootprint nccl = comm_kernel("nccl-2.28:544", h200);

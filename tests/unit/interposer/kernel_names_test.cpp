@@ -8,6 +8,10 @@ namespace {
 TEST(KernelNames, RecognisesCommunicationOfEveryLibrary) {
   for (const char* name : {
            "ncclDevKernel_AllReduce_Sum_bf16_RING_LL",
+           // From 2.31.2 on names say no reduction and no protocol.
+           "_Z33ncclDevKernel_AllReduce_bf16_RING24ncclDevKernelArgsStorageILm4096EE",
+           "_Z29ncclDevKernel_AllGatherV_RING24ncclDevKernelArgsStorageILm4096EE",
+           "_Z40ncclSymkDevKernel_AllGather_LLMC_profile21ncclSymkDevWorkArgs4K",
            "_ZN4meta5comms19ddaAllReduceFlatIpcIfLi8ELb0EEEvPKPT_S2_mPKS2_iNS0_13IpcGpuBarrierES6_",
            "_ZN5comms5pipes15allToAllvKernelEPvPKviNS0_10DeviceSpanINS0_9TransportEEE",
            "comms::pipes::allToAllvKernel(void*, void const*, int)",

@@ -111,6 +111,7 @@ TEST(CommKernel, OfAnExchangeIsThatOfSendAndReceive) {
   EXPECT_EQ("nccl-2.28:640", comm_kernel_of(CollectiveOp::all_to_all, *find_device("h200")));
   EXPECT_EQ("nccl-2.28:544", comm_kernel_of(CollectiveOp::all_gather, *find_device("h200")));
   EXPECT_EQ("nccl-2.28:640", comm_kernel_of(CollectiveOp::send_recv, *find_device("h200")));
+  EXPECT_EQ("nccl-2.30:640", comm_kernel_of(CollectiveOp::send_recv, *find_device("h200"), CommRelease{2, 30}));
   EXPECT_EQ("nccl-2.28:544", comm_kernel_of(CollectiveOp::broadcast, *find_device("h200")));
   EXPECT_EQ("rccl-5.2", comm_kernel_of(CollectiveOp::all_to_all, *find_device("mi250x")));
 }

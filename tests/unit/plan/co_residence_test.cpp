@@ -47,21 +47,21 @@ TEST(CoResidence, CountsWarpSlotsAndBlockSlots) {
 }
 
 TEST(CoResidence, CountsPadAndReserveAsSharedMemory) {
-  // NCCL takes 22,592 + 82,240 + 1,024 = 105,856 of 233,472: 127,616 remain, of which the reserve is 1,024.
+  // NCCL takes 21,568 + 82,240 + 1,024 = 104,832 of 233,472: 128,640 remain, of which the reserve is 1,024.
   const CoResidence beside(device("h200"), block(32, 16), comm("nccl-2.28:512", "h200"));
-  EXPECT_EQ(beside.greatest_pad(BlocksPerSm(1)), Bytes(126'592));
-  EXPECT_TRUE(beside.blockers(BlocksPerSm(1), Bytes(126'592)).empty());
-  EXPECT_EQ(beside.blockers(BlocksPerSm(1), Bytes(126'720)), ResourceSet{Resource::shared_memory});
-  // Two: 63,808 each, in granules 63,744 (498 x 128 = 63,744; 63,808 is 498.5 granules).
-  EXPECT_EQ(beside.greatest_pad(BlocksPerSm(2)), Bytes(63'744 - 1'024));
-  // 62,720 B of its own and the reserve are all of that; one granule more is too much.
+  EXPECT_EQ(beside.greatest_pad(BlocksPerSm(1)), Bytes(127'616));
+  EXPECT_TRUE(beside.blockers(BlocksPerSm(1), Bytes(127'616)).empty());
+  EXPECT_EQ(beside.blockers(BlocksPerSm(1), Bytes(127'744)), ResourceSet{Resource::shared_memory});
+  // Two: 64,320 each, in granules 64,256 (502 x 128 = 64,256; 64,320 is 502.5 granules).
+  EXPECT_EQ(beside.greatest_pad(BlocksPerSm(2)), Bytes(64'256 - 1'024));
+  // 63,232 B of its own and the reserve are all of that; one granule more is too much.
   const auto with_static = [](std::int64_t bytes) {
     KernelFootprint footprint = block(32, 16);
     footprint.static_shared = Bytes(bytes);
     return CoResidence(device("h200"), footprint, comm("nccl-2.28:512", "h200"));
   };
-  EXPECT_EQ(with_static(62'720).greatest_pad(BlocksPerSm(2)), Bytes(0));
-  EXPECT_EQ(with_static(62'848).greatest_pad(BlocksPerSm(2)), std::nullopt);
+  EXPECT_EQ(with_static(63'232).greatest_pad(BlocksPerSm(2)), Bytes(0));
+  EXPECT_EQ(with_static(63'360).greatest_pad(BlocksPerSm(2)), std::nullopt);
 }
 
 TEST(CoResidence, NamesEveryBlocker) {

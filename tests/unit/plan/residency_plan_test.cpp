@@ -36,13 +36,13 @@ TEST(ResidencyPlan, RegistersKeepNcclOutOfASimtGemmOnH200) {
 
 TEST(ResidencyPlan, SmallBlocksOnH200ShareAnSmWithNcclAtOnePerSm) {
   // 4 warps of 16 registers (512 each), beside NCCL's 16 warps of 3,072: 12,288 + 512 in every partition. Shared memory leaves
-  // 233,472 - 105,856 = 127,616 to one block; its range begins at 116,864. Both less the reserve of 1,024.
+  // 233,472 - 104,832 = 128,640 to one block; its range begins at 116,864. Both less the reserve of 1,024.
   const Result<ResidencyPlan> plan = plan_residencies(device("h200"), block(128, 16), comm("nccl-2.28:512", "h200"));
   ASSERT_TRUE(plan.ok());
   const ResidencyRow& last = plan->rows.back();
   EXPECT_EQ(last.range.blocks_per_sm, BlocksPerSm(1));
   EXPECT_EQ(last.range.pad_min, Bytes(116'864 - 1'024));
-  EXPECT_EQ(last.comm_pad_max, Bytes(127'616 - 1'024));
+  EXPECT_EQ(last.comm_pad_max, Bytes(128'640 - 1'024));
   EXPECT_EQ(last.gain, Gain::co_resident);
 }
 
@@ -93,7 +93,7 @@ RC_GTEST_PROP(ResidencyPlanProperty, NoPadOnAmpereLeavesNcclItsSharedMemory, ())
   }
 }
 
-// On Hopper only one block per SM may leave it, if the block takes 116,864 to 127,616 B, reserve included.
+// On Hopper only one block per SM may leave it, if the block takes 116,864 to 128,640 B, reserve included.
 RC_GTEST_PROP(ResidencyPlanProperty, OnHopperOnlyOneBlockPerSmLeavesNcclItsSharedMemory, ()) {
   const std::string_view name = *rc::gen::element<std::string_view>("h100", "h200");
   const KernelFootprint footprint = *any_footprint();
@@ -104,8 +104,17 @@ RC_GTEST_PROP(ResidencyPlanProperty, OnHopperOnlyOneBlockPerSmLeavesNcclItsShare
     if (row.comm_pad_max) {
       // Allocation goes in granules of 128 B.
       RC_ASSERT(round_up(own + row.range.pad_min, Bytes(128)) == Bytes(116'864));
-      RC_ASSERT(round_up(own + *row.comm_pad_max, Bytes(128)) == Bytes(127'616));
+      RC_ASSERT(round_up(own + *row.comm_pad_max, Bytes(128)) == Bytes(128'640));
     }
+  }
+}
+
+// From NCCL 2.29 on a block takes 36,800 + 82,240 + 1,024 B: 113,408 B remain, and a block that is alone takes 116,864 at least.
+RC_GTEST_PROP(ResidencyPlanProperty, OnHopperNoPadLeavesNewerNcclItsSharedMemory, ()) {
+  const std::string_view name = *rc::gen::element<std::string_view>("h100", "h200");
+  const std::string_view comm_name = *rc::gen::element<std::string_view>("nccl-2.29:512", "nccl-2.30:544", "nccl-2.32:640");
+  for (const ResidencyRow& row : padded_rows(name, *any_footprint(), comm_name)) {
+    RC_ASSERT(row.comm_blocked_by.contains(Resource::shared_memory));
   }
 }
 

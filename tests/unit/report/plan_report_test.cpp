@@ -59,7 +59,7 @@ TEST(PlanJson, SaysWhereTheCommunicationBlockFits) {
   const Json row = document.at("residencies").back();
   EXPECT_EQ(row.at("comm_fits"), true);
   EXPECT_EQ(row.at("comm_blocked_by"), Json::array());
-  EXPECT_EQ(row.at("comm_pad_max"), 126'592);
+  EXPECT_EQ(row.at("comm_pad_max"), 127'616);
   EXPECT_EQ(row.at("gain"), "co_resident");
 }
 
@@ -85,7 +85,7 @@ TEST(PlanVerdict, NamesWhatAPadBuys) {
       "No residency has room for a nccl-2.28:544 block (registers at 1 block per SM): a pad buys SMs that drain sooner and less "
       "memory contention, not co-residence.");
   EXPECT_EQ(plan_verdict(report("h200", kTiny, "nccl-2.28:512")),
-            "A pad of 115,840 to 126,592 B holds compute at 1 block per SM and makes room for a nccl-2.28:512 block beside it: "
+            "A pad of 115,840 to 127,616 B holds compute at 1 block per SM and makes room for a nccl-2.28:512 block beside it: "
             "co-residence, if the kernel chooses the largest shared-memory carve-out.");
   // 4 blocks leave 16,384 - 8 x 1,792 = 2,048 registers in each partition, four warps of 512 want one of them each.
   EXPECT_EQ(plan_verdict(report("h200", kSimtGemm, "128,16,0,0,1")),
