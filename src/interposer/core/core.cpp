@@ -59,7 +59,6 @@ void CoreState::begin() {
   known.kernels[0].passed_through = true;
   known.trial.begin(trial_arms(rules));
   const bool agrees = compares(rules) && platform.ranks.standing != nullptr;
-  known.budgets.begin(agrees && rules.budgets.count == 0);
   known.ranks.begin(agrees, hash_of_arms(rules));
   known.active = controls(rules, known.trial.arm());
   known.order.watch(event_records);

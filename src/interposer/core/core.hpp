@@ -88,7 +88,6 @@ struct CollectiveNote {
   std::uint32_t ranks = 0;
   std::uint32_t library = 0;  ///< its version, as it names itself (22809)
   bool asked = false;         ///< the library asked how many blocks it may take
-  bool own_blocks = false;    ///< and no budget was in force
 
   /// The binary logarithm of the bytes, rounded down; 0 where they are unknown.
   [[nodiscard]] constexpr std::uint8_t size_class() const {

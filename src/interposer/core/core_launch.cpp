@@ -222,7 +222,6 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
   // First: a trial that changes its arm does so for whole steps.
   std::uint64_t step = 0;
   if (known.kernels[kernel_index].communication) {
-    if (facts.note.own_blocks) { known.budgets.on_own_blocks(facts.grid.count()); }
     step = note_collective(signature_of(facts, known.kernels[kernel_index].id, key), facts.host_time_ns);
   }
   if (rest.on()) {

@@ -165,51 +165,22 @@ void write_arm(ReportWriter& out, const AbTrial& trial, const Rules& rules, unsi
   out.end_object();
 }
 
-/// Of two changes one after the other.
-AbTrial::Finding together(const AbTrial::Finding& first, const AbTrial::Finding& second) {
-  const auto both = [](double a, double b) { return 1.0 - (1.0 - a) * (1.0 - b); };
-  return {both(first.gain, second.gain), both(first.low, second.low), both(first.high, second.high)};
-}
-
 void write_choices(ReportWriter& out, const Knowledge& known, const Rules& rules) {
   out.key("choices").begin_array();
   known.trial.for_each_choice([&](const AbTrial::Choice& choice) {
-    const BudgetArms::Kept budget = known.budgets.kept(choice.pattern).value_or(BudgetArms::Kept{});
     out.begin_object().key("sequence").hexadecimal(choice.pattern);
-    out.key("arm").text(arm_name(text_of_arm(rules, choice.arm), budget.blocks).data());
-    write_gain(out, together(choice.finding, budget.blocks == 0 ? AbTrial::Finding{} : budget.finding));
-    out.key("decisions").number(std::max(choice.decisions, budget.decisions)).end_object();
+    out.key("arm").text(text_of_arm(rules, choice.arm));
+    write_gain(out, choice.finding);
+    out.key("decisions").number(choice.decisions).end_object();
   });
   // What it is worth the process that decides knows.
   if (const auto followed = known.ranks.followed()) {
-    const BudgetArms::Kept budget = known.budgets.kept(followed->pattern).value_or(BudgetArms::Kept{});
     out.begin_object().key("sequence").hexadecimal(followed->pattern);
-    out.key("arm").text(arm_name(text_of_arm(rules, followed->arm), budget.blocks).data());
+    out.key("arm").text(text_of_arm(rules, followed->arm));
     write_gain(out, {});
-    out.key("decisions").number(std::max(followed->decisions, budget.decisions)).end_object();
+    out.key("decisions").number(followed->decisions).end_object();
   }
   out.end_array();
-}
-
-void write_budget_arm(ReportWriter& out, const AbTrial& trial, unsigned arm) {
-  out.begin_object().key("blocks").number(std::uint64_t{BudgetArms::kBlocks[arm]});
-  out.key("us").microseconds(trial.step_time(arm));
-  if (arm > 0) { write_gain(out, trial.finding(arm)); }
-  out.end_object();
-}
-
-void write_budgets(ReportWriter& out, const BudgetArms& budgets, std::uint64_t pattern) {
-  const AbTrial& trial = budgets.trial();
-  const std::optional<BudgetArms::Kept> kept = budgets.kept(pattern);
-  out.key("budget").begin_object().key("state").text(text(trial.state())).key("reason").text(text(budgets.reason()));
-  out.key("decides").text(budgets.follows() ? run::kDecidesElsewhere : run::kDecidesHere);
-  if (kept) { out.key("blocks").number(std::uint64_t{kept->blocks}).key("decisions").number(kept->decisions); }
-  if (trial.remembered()) { out.key("remembered").number(std::uint64_t{BudgetArms::kBlocks[*trial.remembered()]}); }
-  out.key("arms").begin_array();
-  for (unsigned arm = 0; arm < trial.arms(); ++arm) {
-    if (trial.step_time(arm) > 0) { write_budget_arm(out, trial, arm); }
-  }
-  out.end_array().end_object();
 }
 
 bool follows(const Knowledge& known) { return known.ranks.mode() == RanksInStep::Mode::follows; }
@@ -243,7 +214,6 @@ void write_trial(ReportWriter& out, const Knowledge& known, const Rules& rules) 
   out.key("library_version").number(known.library);
   write_choices(out, known, rules);
   if (compares(rules)) { write_deciders(out, known.ranks); }
-  if (known.budgets.compares()) { write_budgets(out, known.budgets, known.steps.pattern()); }
   out.end_object();
 }
 

@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "interposer/core/ab_trial.hpp"
-#include "interposer/core/budget_arms.hpp"
 #include "interposer/core/core.hpp"
 #include "interposer/core/durations.hpp"
 #include "interposer/core/event_records.hpp"
@@ -146,7 +145,6 @@ struct Knowledge {
   StepMarks steps;
   StepStretches stretches;
   AbTrial trial;
-  BudgetArms budgets;
   RanksInStep ranks;                                  ///< who tries and chooses the arms of `trial`
   std::uint64_t step = 0;                             ///< number of the last one that began
   AbTrial::State compared = AbTrial::State::waiting;  ///< of the controls, here or by whom this process follows
@@ -285,12 +283,9 @@ struct CoreState {
   [[nodiscard]] unsigned arm_in_force() const;
   void put_in_force();
   /// Whether the times of steps are awaited, by what is compared here.
-  [[nodiscard]] bool times_steps() const {
-    const bool tries = known.ranks.chooses() && known.trial.state() == AbTrial::State::trying;
-    return tries || known.budgets.trying();
-  }
+  [[nodiscard]] bool times_steps() const { return known.ranks.chooses() && known.trial.state() == AbTrial::State::trying; }
   /// What an earlier run settled for where collectives repeat as they do now.
-  [[nodiscard]] std::optional<KnownArm> remembered_arm() const;
+  [[nodiscard]] std::optional<unsigned> remembered_arm() const;
   /// The number of the step that begins with this collective; 0: none does. May begin or end a rest: what was known of the
   /// program's order is gone after that, pointers into it included.
   std::uint64_t note_collective(std::uint64_t signature, std::uint64_t host_time_ns);

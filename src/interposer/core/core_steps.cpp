@@ -4,7 +4,7 @@
 
 namespace elbowroom::interposer {
 
-std::optional<KnownArm> CoreState::remembered_arm() const {
+std::optional<unsigned> CoreState::remembered_arm() const {
   const char* const device = known.models_differ ? "" : known.model.data();
   return known_arm({known.choices.data, known.choices.size}, {device, known.library, known.steps.pattern()}, rules);
 }
@@ -13,7 +13,7 @@ void CoreState::tell_ranks() {
   if (platform.ranks.want == nullptr) { return; }
   const std::uint64_t pattern = known.steps.locked() ? known.steps.pattern() : 0;
   const bool settled = comparison() == AbTrial::State::settled;
-  RankWish wish{known.budgets.value() | known.ranks.value(known.trial.arm(), settled), known.ranks.ready(settled)};
+  RankWish wish{known.ranks.value(known.trial.arm(), settled), known.ranks.ready(settled)};
   if (wish.value != 0) { wish.value |= mark_of(pattern); }
   platform.ranks.want(wish);
 }
@@ -31,27 +31,22 @@ unsigned CoreState::arm_in_force() const {
 }
 
 void CoreState::begin_trial() {
-  const std::optional<KnownArm> remembered = remembered_arm();
-  known.trial.on_pattern(known.steps.pattern(), remembered ? std::optional(remembered->arm) : std::nullopt);
+  known.trial.on_pattern(known.steps.pattern(), remembered_arm());
   ++known.step;  // a gap in the numbers: the time from the step before to the next one is no step's
 }
 
 void CoreState::find_step() {
-  const std::optional<KnownArm> remembered = remembered_arm();
   known.ranks.on_pattern(known.steps.pattern(), standing());
   if (known.ranks.chooses()) { begin_trial(); }
-  known.budgets.on_pattern(known.steps.pattern(), remembered ? std::optional(remembered->blocks) : std::nullopt);
   tell_ranks();
 }
 
 void CoreState::lose_step() {
   if (known.ranks.chooses()) { known.trial.on_lost(); }
   known.ranks.on_lost();
-  known.budgets.on_lost();
   tell_ranks();
 }
 
-// One comparison at a time: that of budgets waits while controls are compared.
 void CoreState::begin_step() {
   const RankStanding now = standing();
   const RanksInStep::Mode before = known.ranks.mode();
@@ -62,9 +57,6 @@ void CoreState::begin_step() {
     if (known.ranks.chooses()) { begin_trial(); }
   }
   if (known.ranks.counts()) { known.trial.on_step_begun(known.step); }
-  if (platform.ranks.standing == nullptr) { return; }
-  const bool settled = comparison() == AbTrial::State::settled;
-  known.budgets.on_step_begun({known.step, settled, known.totals.in_window > 0}, now);
   tell_ranks();
 }
 
@@ -113,7 +105,6 @@ void Core::on_step_time(std::uint64_t step, std::uint64_t nanoseconds) {
   CoreState::Hold hold(*state_);
   Knowledge& known = state_->known;
   known.trial.on_step_time(step, nanoseconds);
-  known.budgets.on_step_time(step, nanoseconds);
   state_->put_in_force();
 }
 
@@ -121,7 +112,6 @@ void Core::on_step_lost(std::uint64_t step) {
   CoreState::Hold hold(*state_);
   Knowledge& known = state_->known;
   known.trial.on_step_lost(step);
-  known.budgets.on_step_lost(step);
   state_->put_in_force();
 }
 

@@ -5,11 +5,9 @@
 /// What the comparisons of arms and the agreement of ranks say to each other.
 namespace elbowroom::interposer {
 
-/// What ranks agree on, in one word. It has a budget in blocks, 0 for the library's own number, and whether the rank that decides
-/// has settled for it. It has the arm of the controls, where all have the same, and whether that is settled. It has a mark of the
-/// repetition it is for.
+/// What ranks agree on, in one word. It has a budget in blocks, 0 for the library's own number. It has the arm of the controls,
+/// where all have the same, and whether that is settled. It has a mark of the repetition it is for.
 constexpr std::uint32_t kBudgetBlocks = 0xff;
-constexpr std::uint32_t kBudgetKept = 0x100;
 constexpr std::uint32_t kArmShared = 0x200;  ///< without it each process has its own arm
 constexpr std::uint32_t kArmKept = 0x400;
 constexpr unsigned kArmAt = 11;
@@ -32,7 +30,6 @@ struct RankStanding {
   std::uint64_t asked = 0;
   std::uint64_t as_wanted = 0;  ///< what this process wanted was in force
   std::uint64_t all_ready = 0;  ///< all ranks were ready for the same as this process; of communicators that it leads
-  std::uint64_t lowered = 0;    ///< got fewer blocks than the library was about to take, as far as it tells
   std::uint32_t agreed = 0;     ///< in force for the last one, as the process that decides wants it
   bool follows = false;         ///< a rank of another process leads some communicator
   bool with_processes = false;  ///< some communicator has ranks of several processes

@@ -17,8 +17,6 @@ enum class BudgetRefusal : std::uint8_t {
   many_ranks,
   own_thresholds,  ///< when NCCL takes fewer channels is the user's word
   own_threads,     ///< it asks on threads of its own, where nobody tells how many collectives a group has
-  own_blocks,      ///< so is how many there are
-  own_algorithm,   ///< who names it wants the same sums
   no_memory,
   count
 };

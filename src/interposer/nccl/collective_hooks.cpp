@@ -43,8 +43,7 @@ struct Calling {
   int depth = 0;           // of groups and calls in progress
   int calls_of_library = 0;
   bool simulates = false;
-  bool asked = false;       // NCCL asked its tuner about something of it
-  bool own_blocks = false;  // and no budget was in force
+  bool asked = false;  // NCCL asked its tuner about something of it
 };
 
 thread_local constinit Calling calling{};
@@ -122,7 +121,7 @@ class Scope {
     if (calling.depth > 0) { --calling.depth; }
     if (calling.depth > 0) { return; }
     if (calling.notes != nullptr) { calling.notes->count = calling.notes->communicators = 0; }
-    calling.asked = calling.own_blocks = false;
+    calling.asked = false;
   }
 };
 
@@ -174,16 +173,14 @@ CollectiveNote note_of(const void* stream) {
     if (entry.stream != stream) { continue; }
     CollectiveNote note = entry.note;
     note.asked = calling.asked;
-    note.own_blocks = calling.own_blocks;
     return note;
   }
   return {};
 }
 
-void note_asked(bool own_blocks) {
+void note_asked() {
   if (calling.depth == 0) { return; }
   calling.asked = true;
-  calling.own_blocks = own_blocks;
 }
 
 // Communicators do not overlap, so that the nearest one below is the only one that can hold the address.

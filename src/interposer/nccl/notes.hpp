@@ -14,8 +14,8 @@ CollectiveNote note_of(const void* stream);
 std::uintptr_t only_communicator();
 /// Of the communicators of the calls in progress on this thread the one in which this address lies; 0 where none is near enough.
 std::uintptr_t communicator_around(std::uintptr_t address);
-/// NCCL asked about a collective of the calls in progress on this thread; `own_blocks`: no budget was in force.
-void note_asked(bool own_blocks);
+/// NCCL asked about a collective of the calls in progress on this thread.
+void note_asked();
 /// How many collectives of a communicator, of those that NCCL asks its tuner about, are in progress on this thread.
 std::uint32_t collectives_in_group(std::uintptr_t communicator);
 /// Whether this thread is in a call in which NCCL may launch: what it enqueues is NCCL's, not the program's.

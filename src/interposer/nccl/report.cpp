@@ -57,10 +57,6 @@ const char* text(BudgetRefusal refusal) {
       return "NCCL_THREAD_THRESHOLDS is set";
     case BudgetRefusal::own_threads:
       return "NCCL_SINGLE_PROC_MEM_REG_ENABLE is set";
-    case BudgetRefusal::own_blocks:
-      return "the number of blocks is set";
-    case BudgetRefusal::own_algorithm:
-      return "NCCL_ALGO or NCCL_PROTO is set";
     case BudgetRefusal::no_memory:
       return "the ranks found no memory to share";
     case BudgetRefusal::count:

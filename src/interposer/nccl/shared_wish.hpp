@@ -10,7 +10,7 @@ namespace elbowroom::interposer::nccl {
 /// What the communicators of this process have agreed on, for the comparisons of arms, and what these want. Written where NCCL
 /// asks, by any thread.
 struct SharedWish {
-  std::atomic<std::uint64_t> asked{0}, as_wanted{0}, all_ready{0}, lowered{0};
+  std::atomic<std::uint64_t> asked{0}, as_wanted{0}, all_ready{0};
   std::atomic<std::uint32_t> agreed{0};
   std::atomic<bool> follows{false};
   std::atomic<bool> with_processes{false};

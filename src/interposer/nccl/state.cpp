@@ -37,10 +37,9 @@ RankAgreement rank_agreement() {
   return {.standing =
               [] {
                 const SharedWish& shared = state().shared;
-                return RankStanding{shared.asked.load(relaxed),         shared.as_wanted.load(relaxed),
-                                    shared.all_ready.load(relaxed),     shared.lowered.load(relaxed),
-                                    shared.agreed.load(relaxed),        shared.follows.load(relaxed),
-                                    shared.with_processes.load(relaxed)};
+                return RankStanding{shared.asked.load(relaxed),     shared.as_wanted.load(relaxed),
+                                    shared.all_ready.load(relaxed), shared.agreed.load(relaxed),
+                                    shared.follows.load(relaxed),   shared.with_processes.load(relaxed)};
               },
           .agreed = [] { return state().shared.agreed.load(relaxed); },
           .want =

@@ -45,20 +45,12 @@ const UserTuner& users_tuner(int newest, Logger log) {
   return known[static_cast<std::size_t>(newest) - 2](log);
 }
 
-// What the user said of blocks and sums stays; who asks for a budget by a rule knows of it.
-BudgetRefusal refusal_of_comparing() {
-  if (!compares(rules())) { return BudgetRefusal::nothing_asked; }
-  if (sets_blocks()) { return BudgetRefusal::own_blocks; }
-  return any_set({"NCCL_ALGO", "NCCL_PROTO"}) ? BudgetRefusal::own_algorithm : BudgetRefusal::none;
-}
-
 // Where the user names hosts, NCCL's may be parts of one: whether their ranks share memory shows when all of them come to a board.
 bool surely_several_hosts(std::size_t nodes) { return nodes != 1 && !variable("NCCL_HOSTID").set; }
 
 // What cannot be agreed is said once for each communicator.
 BudgetRefusal refusal_of(const TunedCommunicator& of) {
-  const BudgetRefusal asked = rules().budgets.count > 0 ? BudgetRefusal::none : refusal_of_comparing();
-  if (asked != BudgetRefusal::none) { return asked; }
+  if (rules().budgets.count == 0 && !compares(rules())) { return BudgetRefusal::nothing_asked; }
   if (of.ranks < 2) { return BudgetRefusal::one_rank; }
   if (of.id == 0) { return BudgetRefusal::old_library; }
   if (surely_several_hosts(of.nodes)) { return BudgetRefusal::several_hosts; }
@@ -131,13 +123,9 @@ void count_unready(Tuned& tuned, bool unready, SharedWish& shared) {
   }
 }
 
-// What ranks have by a rule's turns they do not have by a wish.
-std::uint32_t by_wish() { return rules().budgets.count > 0 ? ~kBudgetBlocks : ~std::uint32_t{0}; }
-
+// Blocks are a rule's, the rest is what the comparison wishes.
 std::uint32_t to_propose(const SharedWish& shared, std::uint64_t sequence) {
-  const BudgetTurns& turns = rules().budgets;
-  const std::uint32_t wish = shared.to_lead_with() & by_wish();
-  return turns.count > 0 ? wish | wanted_budget(turns, sequence) : wish;
+  return (shared.to_lead_with() & ~kBudgetBlocks) | wanted_budget(rules().budgets, sequence);
 }
 
 // Before this rank's next collective: what the others and the comparisons are to know. A process that leads others on says that it
@@ -168,7 +156,7 @@ void account(const Tuned& tuned, AgreementSeat& seat, SharedWish& shared) {
   // Of a process's own ranks the leader speaks for all.
   if (seat.led_by_sibling()) { return; }
   shared.asked.fetch_add(1, std::memory_order_relaxed);
-  if (((value ^ shared.to_lead_with()) & by_wish()) == 0) { shared.as_wanted.fetch_add(1, std::memory_order_relaxed); }
+  if (((value ^ shared.to_lead_with()) & ~kBudgetBlocks) == 0) { shared.as_wanted.fetch_add(1, std::memory_order_relaxed); }
 }
 
 std::uint32_t budget_for(Tuned& tuned) {
@@ -177,7 +165,7 @@ std::uint32_t budget_for(Tuned& tuned) {
   lead(tuned, state().shared);
   const std::uint32_t blocks = seat.next(tuned.communicator != 0) & kBudgetBlocks;
   account(tuned, seat, state().shared);
-  note_asked(blocks == 0);
+  note_asked();
   return blocks;
 }
 
@@ -199,7 +187,6 @@ Result ask(void* context, const TunerQuestion& question, Algorithm (*chosen)(con
   if (channels != budget.decided) {
     *question.channels = channels;
     count.lowered.fetch_add(1, std::memory_order_relaxed);
-    state().shared.lowered.fetch_add(1, std::memory_order_relaxed);
   }
   return kSuccess;
 }

@@ -211,7 +211,7 @@ void handed_on() {
         return device.all_reduce(communicators[i % 2], only_the_first_gains);
       });
   for (std::size_t rank = 0; rank < job.ranks; ++rank) { EXPECT(last_of(job, rank) == kGated); }
-  EXPECT_COUNT(reports, R"("decides":"this process")", 2U);  // controls and budgets
+  EXPECT_COUNT(reports, R"("decides":"this process")", 1U);
   EXPECT_COUNT(reports, R"("decides":"another process","why_alone":"")", 3U);
 }
 
