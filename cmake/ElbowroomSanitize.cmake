@@ -8,7 +8,7 @@ if(ELBOWROOM_SANITIZE)
 endif()
 
 # What the fuzzers of tests/fuzz link: the parsers and what they stand on.
-set(ELBOWROOM_FUZZED_LAYERS run base ranks model trace plan energy tune report page)
+set(ELBOWROOM_FUZZED_LAYERS run base ranks model trace plan energy tune report explain page)
 
 # A sanitizer's tree is compiled to run its tests once: it optimises what then runs for long, the simulator and what is fuzzed, and
 # reads the large headers once. The fuzzers follow their coverage through the same objects as the tests link.

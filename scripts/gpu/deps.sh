@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 rm -rf build/deps
 mkdir -p build/deps
-dpkg -L libfmt-dev libfmt9 nlohmann-json3-dev libcli11-dev libgtest-dev libgmock-dev librapidcheck-dev |
+dpkg -L libfmt-dev libfmt9 nlohmann-json3-dev rapidjson-dev libzstd-dev libcli11-dev libgtest-dev libgmock-dev librapidcheck-dev |
   grep -E '^/usr/(include|lib|share/cmake)/' | while read -r file; do
   [[ -d $file ]] && continue
   mkdir -p "build/deps$(dirname "$file")"

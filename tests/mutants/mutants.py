@@ -57,6 +57,7 @@ AREAS = {
     "src/model": Tests(("test_model",)),
     "src/base": Tests(("test_base",)),
     "src/report": Tests(("test_report",)),
+    "src/explain": Tests(("test_explain",)),
     "src/experiment": Tests(("test_experiment",), r"^hip\.energy$", TOOL_OVER_FAKES),
     "src/runtime": Tests(("test_runtime", "test_hip")),
     "src/backend_gpu": Tests(("test_backend_gpu", "test_hip"), r"^hip\.ranks$", TOOL_OVER_FAKES),

@@ -34,6 +34,7 @@ const std::map<std::string, std::set<std::string>, std::less<>>& arrows() {
       {"report", {"plan", "trace", "run", "energy"}},
       {"preload", {"tune", "report"}},
       {"experiment", {"backend", "tune", "report"}},
+      {"explain", {"report"}},
       {"page", {"report"}},
       {"runtime", {"experiment"}},
       {"interop", {"runtime"}},

@@ -10,6 +10,7 @@
 #include "console.hpp"
 #include "elbowroom/backend/registry.hpp"
 #include "exit_code.hpp"
+#include "explain_command.hpp"
 #include "launch_command.hpp"
 #include "list_command.hpp"
 #include "plan_command.hpp"
@@ -93,6 +94,7 @@ int run(int argc, char** argv) {
   elbowroom::add_tune_command(app, chosen);
   elbowroom::add_step_command(app, by_one);
   elbowroom::add_profile_command(app, by_one);
+  elbowroom::add_explain_command(app, by_one);
   elbowroom::add_report_command(app, by_one);
   const elbowroom::SplitCommandLine split = elbowroom::split_command_line(argc, argv);
   elbowroom::add_run_command(app, split.command, chosen);

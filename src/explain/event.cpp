@@ -1,0 +1,301 @@
+#include "explain/event.hpp"
+
+#include <rapidjson/reader.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <system_error>
+
+#include "base/number_of.hpp"
+#include "base/text_hash.hpp"
+
+namespace elbowroom::explain {
+namespace {
+
+using detail::hash_of;
+
+/// Which member of Event a name at the top stands for.
+std::string_view Event::* top_member(std::string_view key) {
+  switch (hash_of(key)) {
+    case hash_of("ph"):
+      return &Event::phase;
+    case hash_of("cat"):
+      return &Event::category;
+    case hash_of("name"):
+      return &Event::name;
+    case hash_of("pid"):
+      return &Event::process;
+    case hash_of("tid"):
+      return &Event::thread;
+    case hash_of("ts"):
+      return &Event::ts;
+    case hash_of("dur"):
+      return &Event::duration;
+    default:
+      return nullptr;
+  }
+}
+
+/// The same of a name in "args".
+std::string_view Event::* argument(std::string_view key) {
+  switch (hash_of(key)) {
+    case hash_of("correlation"):
+      return &Event::correlation;
+    case hash_of("device"):
+      return &Event::device;
+    case hash_of("stream"):
+      return &Event::stream;
+    case hash_of("bytes"):
+      return &Event::bytes;
+    case hash_of("registers per thread"):
+      return &Event::registers;
+    case hash_of("shared memory"):
+      return &Event::shared;
+    case hash_of("Collective name"):
+      return &Event::collective;
+    case hash_of("In msg nelems"):
+      return &Event::in_elements;
+    case hash_of("Out msg nelems"):
+      return &Event::out_elements;
+    case hash_of("dtype"):
+      return &Event::dtype;
+    case hash_of("Group size"):
+      return &Event::group_size;
+    case hash_of("Process Group Name"):
+      return &Event::group;
+    case hash_of("Process Group Ranks"):
+      return &Event::ranks;
+    case hash_of("In split size"):
+      return &Event::in_split;
+    case hash_of("Seq"):
+      return &Event::sequence;
+    case hash_of("wait_on_stream"):
+      return &Event::wait_on_stream;
+    case hash_of("wait_on_cuda_event_record_corr_id"):
+      return &Event::wait_on_correlation;
+    default:
+      return nullptr;
+  }
+}
+
+/// Fills an Event. Deeper members than those it looks for are passed over.
+class EventHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, EventHandler> {
+ public:
+  explicit EventHandler(Event& event) : event_(event) {}
+
+  bool Default() { return value({}); }
+  bool RawNumber(const char* text, rapidjson::SizeType length, bool /*copy*/) { return value({text, length}); }
+  bool String(const char* text, rapidjson::SizeType length, bool /*copy*/) { return value({text, length}); }
+
+  bool Key(const char* text, rapidjson::SizeType length, bool /*copy*/) {
+    const std::string_view key(text, length);
+    if (depth_ == 1) {
+      target_ = top_member(key);
+      next_is_arguments_ = key == "args";
+    } else if (depth_ == 2 && in_arguments_) {
+      target_ = argument(key);
+      list_ = key == "grid"         ? List::grid
+              : key == "block"      ? List::block
+              : key == "Input Dims" ? List::dims
+              : key == "Input type" ? List::types
+                                    : List::none;
+    } else {
+      target_ = nullptr;
+    }
+    return true;
+  }
+
+  bool StartObject() {
+    if (depth_ == 1) { in_arguments_ = next_is_arguments_; }
+    return deeper();
+  }
+  bool StartArray() {
+    at_ = 0;
+    if (list_ == List::dims && depth_ == 3) { in_first_tensor_ = !event_.first_elements; }
+    if (list_ == List::dims && depth_ == 3 && in_first_tensor_) { event_.first_elements = 1; }
+    return deeper();
+  }
+  bool EndObject(rapidjson::SizeType /*members*/) { return shallower(); }
+  bool EndArray(rapidjson::SizeType /*elements*/) { return shallower(); }
+
+ private:
+  enum class List : std::uint8_t { none, grid, block, dims, types };
+
+  bool deeper() {
+    ++depth_;
+    target_ = nullptr;
+    // The parser calls itself once for each level.
+    return depth_ < kDeepest;
+  }
+  bool shallower() {
+    --depth_;
+    if (depth_ == 3) { in_first_tensor_ = false; }
+    if (depth_ <= 2) { list_ = List::none; }
+    if (depth_ <= 1) { in_arguments_ = false; }
+    return true;
+  }
+
+  bool value(std::string_view text) {
+    if (target_ != nullptr) {
+      event_.*target_ = text;
+      target_ = nullptr;
+    } else if (depth_ == 3 && at_ < 3 && (list_ == List::grid || list_ == List::block)) {
+      (list_ == List::grid ? event_.grid : event_.block)[at_++] = text;
+    } else if (depth_ == 3 && list_ == List::types && at_++ == 0) {
+      event_.first_type = text;
+    } else if (depth_ == 4 && list_ == List::dims && in_first_tensor_) {
+      const std::int64_t elements = *event_.first_elements;
+      const std::int64_t extent = detail::number_of<std::int64_t>(text).value_or(0);
+      const bool fits = extent <= 0 || elements <= std::numeric_limits<std::int64_t>::max() / extent;
+      event_.first_elements = fits && extent > 0 ? elements * extent : 0;
+    }
+    return true;
+  }
+
+  static constexpr int kDeepest = 64;
+
+  Event& event_;
+  std::string_view Event::* target_ = nullptr;
+  int depth_ = 0;
+  std::size_t at_ = 0;
+  List list_ = List::none;
+  bool next_is_arguments_ = false;
+  bool in_arguments_ = false;
+  bool in_first_tensor_ = false;
+};
+
+/// Mends what Kineto is known to write wrongly. Lengths stay.
+void mend(std::vector<char>& text) {
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    char& c = text[i];
+    if (!in_string) {
+      const std::string_view rest(&c, text.size() - i);
+      if (c == '"') { in_string = true; }
+      if (rest.starts_with("inf") || rest.starts_with("nan")) { std::memcpy(&c, "0  ", 3); }
+      if (rest.starts_with("-inf") || rest.starts_with("-nan")) { std::memcpy(&c, "0   ", 4); }
+      continue;
+    }
+    if (c == '"') {
+      in_string = false;
+    } else if (c == '\\') {
+      const bool known = i + 1 < text.size() && text[i + 1] != '\0' && std::strchr("\"\\/bfnrtu", text[i + 1]) != nullptr;
+      if (known) {
+        ++i;
+      } else {
+        c = '/';
+      }
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      c = ' ';
+    }
+  }
+}
+
+constexpr unsigned kFlags = rapidjson::kParseInsituFlag | rapidjson::kParseNumbersAsStringsFlag;
+
+/// Texts and their paths, one behind the other.
+class FlatHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, FlatHandler> {
+ public:
+  std::vector<FlatMember> members;
+
+  bool Default() { return value(""); }
+  bool RawNumber(const char* text, rapidjson::SizeType length, bool /*copy*/) { return value({text, length}); }
+  bool String(const char* text, rapidjson::SizeType length, bool /*copy*/) { return value({text, length}); }
+  bool Key(const char* text, rapidjson::SizeType length, bool /*copy*/) {
+    levels_.back().key.assign(text, length);
+    return true;
+  }
+  bool StartObject() { return start(false); }
+  bool StartArray() { return start(true); }
+  bool EndObject(rapidjson::SizeType /*members*/) { return end(); }
+  bool EndArray(rapidjson::SizeType /*elements*/) { return end(); }
+
+ private:
+  struct Level {
+    bool is_array = false;
+    std::size_t index = 0;
+    std::string key;
+  };
+
+  bool start(bool is_array) {
+    levels_.push_back({is_array, 0, ""});
+    return levels_.size() < 16;
+  }
+  bool end() {
+    levels_.pop_back();
+    if (!levels_.empty()) { ++levels_.back().index; }
+    return true;
+  }
+  bool value(std::string_view text) {
+    constexpr std::size_t kMostMembers = 100'000;
+    std::string path;
+    for (const Level& level : levels_) {
+      path += level.is_array ? "[" + std::to_string(level.index) + "]" : (path.empty() ? "" : ".") + level.key;
+    }
+    members.push_back({std::move(path), std::string(text)});
+    if (!levels_.empty()) { ++levels_.back().index; }
+    return members.size() < kMostMembers;
+  }
+
+  std::vector<Level> levels_;
+};
+
+}  // namespace
+
+std::optional<Time> time_of(std::string_view text) {
+  const char* const end = text.data() + text.size();
+  std::int64_t whole = 0;
+  const auto [rest, error] = std::from_chars(text.data(), end, whole);
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4000;  // sums and differences of two still fit
+  if (error == std::errc() && (rest == end || *rest == '.') && whole < kMost && whole > -kMost) {
+    Time time = whole * 1000;
+    Time unit = 100;
+    const Time sign = text.starts_with('-') ? -1 : 1;
+    const char* digit = rest == end ? end : rest + 1;
+    for (; digit != end && *digit >= '0' && *digit <= '9'; ++digit, unit /= 10) { time += sign * unit * (*digit - '0'); }
+    if (digit == end) { return time; }
+  }
+  const std::optional<double> number = detail::number_of<double>(text);  // with an exponent
+  if (!number || !(std::abs(*number) < static_cast<double>(kMost))) { return std::nullopt; }
+  return static_cast<Time>(std::llround(*number * 1000));
+}
+
+std::optional<std::int64_t> whole_of(std::string_view text) {
+  if (const auto dot = text.find('.');
+      dot != std::string_view::npos && text.find_first_not_of('0', dot + 1) == std::string_view::npos) {
+    text = text.substr(0, dot);
+  }
+  return detail::number_of<std::int64_t>(text);
+}
+
+const Event* EventParser::parse(std::string_view text) {
+  buffer_.assign(text.begin(), text.end());
+  buffer_.push_back('\0');
+  if (parse_buffer()) { return &event_; }
+  buffer_.assign(text.begin(), text.end());
+  mend(buffer_);
+  buffer_.push_back('\0');
+  return parse_buffer() ? &event_ : nullptr;
+}
+
+bool EventParser::parse_buffer() {
+  event_ = {};
+  EventHandler handler(event_);
+  rapidjson::InsituStringStream stream(buffer_.data());
+  rapidjson::Reader reader;
+  return !reader.Parse<kFlags>(stream, handler).IsError() && stream.Tell() + 1 == buffer_.size();
+}
+
+std::vector<FlatMember> flat_members(std::string_view text) {
+  std::vector<char> buffer(text.begin(), text.end());
+  buffer.push_back('\0');
+  FlatHandler handler;
+  rapidjson::InsituStringStream stream(buffer.data());
+  rapidjson::Reader reader;
+  static_cast<void>(reader.Parse<kFlags>(stream, handler).IsError());  // what stands before damage counts
+  return std::move(handler.members);
+}
+
+}  // namespace elbowroom::explain
