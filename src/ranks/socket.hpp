@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/descriptor.hpp"
 #include "elbowroom/base/result.hpp"
-#include "ranks/descriptor.hpp"
 
 namespace elbowroom::ranks {
 

@@ -14,8 +14,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/descriptor.hpp"
 #include "elbowroom/base/environment.hpp"
-#include "ranks/descriptor.hpp"
 
 namespace elbowroom::ranks {
 namespace {

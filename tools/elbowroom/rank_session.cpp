@@ -16,7 +16,7 @@
 #include "console.hpp"
 #include "elbowroom/experiment/cases.hpp"
 #include "exit_code.hpp"
-#include "ranks/descriptor.hpp"
+#include "base/descriptor.hpp"
 #include "ranks/hub.hpp"
 #include "ranks/membership.hpp"
 #include "ranks/spoke.hpp"
