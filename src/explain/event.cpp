@@ -284,8 +284,8 @@ bool EventParser::parse_buffer() {
   event_ = {};
   EventHandler handler(event_);
   rapidjson::InsituStringStream stream(buffer_.data());
-  rapidjson::Reader reader;
-  return !reader.Parse<kFlags>(stream, handler).IsError() && stream.Tell() + 1 == buffer_.size();
+  rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>> parser;
+  return !parser.Parse<kFlags>(stream, handler).IsError() && stream.Tell() + 1 == buffer_.size();
 }
 
 std::vector<FlatMember> flat_members(std::string_view text) {
@@ -293,8 +293,8 @@ std::vector<FlatMember> flat_members(std::string_view text) {
   buffer.push_back('\0');
   FlatHandler handler;
   rapidjson::InsituStringStream stream(buffer.data());
-  rapidjson::Reader reader;
-  static_cast<void>(reader.Parse<kFlags>(stream, handler).IsError());  // what stands before damage counts
+  rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>> parser;
+  static_cast<void>(parser.Parse<kFlags>(stream, handler).IsError());  // what stands before damage counts
   return std::move(handler.members);
 }
 

@@ -11,6 +11,7 @@ pages() {
     tune) echo docs/cases.md docs/metrics.md docs/outputs.md docs/tuning.md ;;
     profile) echo docs/outputs.md docs/tuning.md ;;
     step) echo docs/outputs.md docs/steps.md ;;
+    explain) echo docs/explain.md ;;
     report) echo docs/report.md ;;
     run) echo docs/run.md ;;
     launch) echo docs/ranks.md ;;
