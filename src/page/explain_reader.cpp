@@ -14,10 +14,15 @@ Times step_of(Members& members) {
   step.label = "step";
   read_interval(members, "step_us", step);
   if (!step.median.is_null()) { times.rows.push_back(std::move(step)); }
-  for (const auto& [name, label] : {std::pair("communication_us", "communication"),
+  for (const auto& [name, label] : {std::pair("compute_us", "computation"),
+                                    {"communication_us", "communication"},
                                     {"exposed_us", "exposed communication"},
+                                    {"blocking_us", "blocking communication"},
+                                    {"copies_us", "copies alone"},
                                     {"idle_us", "idle"},
-                                    {"host_bound_us", "waiting for the host"}}) {
+                                    {"host_not_launched_us", "idle, host had not launched"},
+                                    {"waiting_known_us", "idle, known producer"},
+                                    {"waiting_unknown_us", "idle, producer unknown"}}) {
     Timed part;
     part.label = label;
     part.median = members.exact(name);
@@ -40,6 +45,61 @@ Table exposures_of(Members& members) {
               {}};
   members.each("exposures", [&](Members one) {
     table.rows.push_back({one.text("collective"), one.exact("bytes"), one.exact("us"), one.text("cause"), one.exact("count")});
+  });
+  return table;
+}
+
+Table causes_of(Members& members) {
+  Table table{"What shows the causes",
+              {{"cause", "", "cause", ""},
+               {"a step", "us", "us", ""},
+               {"count", "", "count", ""},
+               {"collective", "", "evidence.collective", "whose exposure is the longest"},
+               {"rank", "", "evidence.rank", ""},
+               {"evidence", "", "evidence.words", ""}},
+              {},
+              {}};
+  members.each("causes", [&](Members cause) {
+    const std::string name = cause.text("cause");
+    const Value us = cause.exact("us");
+    const Value count = cause.exact("count");
+    bool first = true;  // the others are shorter
+    cause.each("evidence", [&](Members one) {
+      if (first) { table.rows.push_back({name, us, count, one.text("collective"), one.text("rank"), one.text("words")}); }
+      first = false;
+    });
+  });
+  return table;
+}
+
+Table met_collectives_of(Members& members) {
+  Table table{"Collectives, medians",
+              {{"collective", "", "collective", ""},
+               {"bytes", "B", "bytes", ""},
+               {"duration", "us", "us", ""},
+               {"transfer", "us", "transfer_us", "of the participant that came last"},
+               {"waiting", "us", "waiting_us", "of the others for it"}},
+              {},
+              {}};
+  members.each("collectives", [&](Members one) {
+    table.rows.push_back(
+        {one.text("collective"), one.exact("bytes"), one.exact("us"), one.exact("transfer_us"), one.exact("waiting_us")});
+  });
+  return table;
+}
+
+Table stragglers_of(Members& members) {
+  Table table{"Who comes last",
+              {{"rank", "", "rank", ""},
+               {"last", "", "last", "how often"},
+               {"of", "", "of", "collectives with others"},
+               {"waited", "us", "waited_us", "for it, by the others, in the median"},
+               {"waited a step", "us", "waited_sum_us", ""}},
+              {},
+              {}};
+  members.each("stragglers", [&](Members one) {
+    table.rows.push_back(
+        {one.text("rank"), one.exact("last"), one.exact("of"), one.exact("waited_us"), one.exact("waited_sum_us")});
   });
   return table;
 }
@@ -76,13 +136,14 @@ void add_changes(Members& members, Section& section) {
 Result<Document> read_explain(std::string_view text, const std::string& source) {
   return read_members(text, source, kExplainSchema, [](Members& members, Document& document) {
     document.provenance = "read from a trace";
-    for (const char* name : {"source", "device"}) { add_fact(document, name, text_or_none(members, name)); }
+    for (const char* name : {"sentence", "source", "device"}) { add_fact(document, name, text_or_none(members, name)); }
     for (const char* name : {"ranks", "steps", "replay_error"}) { add_fact(document, name, members.exact(name)); }
     members.need("step_us", "an object");
     Section section{"A step", std::nullopt, {}};
     section.views.emplace_back(step_of(members));
     add_changes(members, section);
-    for (Table table : {exposures_of(members), inflation_of(members)}) {
+    for (Table table :
+         {exposures_of(members), causes_of(members), met_collectives_of(members), stragglers_of(members), inflation_of(members)}) {
       if (!table.rows.empty()) { section.views.emplace_back(std::move(table)); }
     }
     document.sections.push_back(std::move(section));

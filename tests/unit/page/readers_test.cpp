@@ -193,6 +193,16 @@ TEST(Explain, KeepsChangesThatAreSimulatedApart) {
   EXPECT_EQ(table_of(document.sections[0], "Changes that cannot act")->rows[0][1], "cluster launch");
 }
 
+TEST(Explain, ShowsCausesAndWhoComesLast) {
+  const Document document = read(explain_text());
+  const Table* causes = table_of(document.sections[0], "What shows the causes");
+  ASSERT_NE(causes, nullptr);
+  EXPECT_EQ(causes->rows.at(0).at(0), "program_order");
+  EXPECT_EQ(causes->rows.at(0).at(3), "all_reduce");
+  EXPECT_EQ(table_of(document.sections[0], "Who comes last")->rows.at(0).at(0), "1");
+  EXPECT_EQ(table_of(document.sections[0], "Collectives, medians")->rows.size(), 1U);
+}
+
 /// Cuts a document at each of 60 places, and puts a number, a text and null in the place of each of its values.
 void expect_one_line_each(const std::string& text, const std::string& what) {
   for (std::size_t part = 0; part < 60; ++part) {
