@@ -10,6 +10,7 @@ PROGRAM = Path(__file__).resolve().parent / "native" / "bin" / "elbowroom"
 
 
 def main() -> None:
+    os.environ["ELBOWROOM_PYTHON"] = sys.executable  # the one that `doctor` asks
     try:
         os.execv(PROGRAM, ["elbowroom", *sys.argv[1:]])
     except OSError as error:

@@ -14,6 +14,7 @@ pages() {
     explain) echo docs/explain.md ;;
     report) echo docs/report.md ;;
     run) echo docs/run.md ;;
+    doctor) echo docs/doctor.md ;;
     launch) echo docs/ranks.md ;;
   esac
 }

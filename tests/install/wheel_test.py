@@ -6,11 +6,14 @@ usage: wheel_test.py SOURCE BUILD      BUILD: a folder that may be kept from the
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import tempfile
 import zipfile
 from pathlib import Path
+
+import versions_test
 
 SKIPPED = 77
 
@@ -42,8 +45,30 @@ def built(source: Path, build: Path, work: Path, python: Path) -> Path:
     expect("one wheel for all Pythons", len(wheels) == 1 and "-py3-none-" in wheels[0].name, wheels)
     linked = [name for name in zipfile.ZipFile(wheels[0]).namelist() if "libelbowroom.so" in name]
     expect("nothing that C++ programs link", not linked, linked)
+    check_metadata(wheels[0])
+    check_versions(wheels[0], work)
     print(f"{wheels[0].name}: {wheels[0].stat().st_size / 2**20:.1f} MiB")
     return wheels[0]
+
+
+def check_metadata(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        text = next(archive.read(name).decode() for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        licences = [name for name in archive.namelist() if name.endswith("/LICENSE")]
+    head = text.partition("\n\n")[0]
+    for field in ("Name: elbowroom", "Summary: ", "Author: ", "License-Expression: Apache-2.0", "Requires-Python: ", "Description-Content-Type: text/markdown"):
+        expect(f"METADATA has {field}", field in head, head)
+    expect("the licence is in the wheel", len(licences) == 1, licences)
+
+
+def check_versions(wheel: Path, work: Path) -> None:
+    """Every program and library of the wheel, as versions_test.py says."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(work / "contents")
+    built = [file for file in (work / "contents").rglob("*") if file.is_file() and file.read_bytes()[:4] == b"\x7fELF"]
+    expect("a program and two libraries", len(built) >= 3, built)
+    found = [line for file in built for line in versions_test.refused(file.name, versions_test.needs_of(str(file)))]
+    expect("what loads with glibc 2.28", not found, found)
 
 
 def main() -> None:
@@ -57,6 +82,10 @@ def main() -> None:
         wheel = built(source, build, work, python)
         call(python, "-m", "pip", "install", "--quiet", "--no-deps", wheel)
         expect("elbowroom --version", call(command, "--version").strip().endswith("0.1.0"), call(command, "--version"))
+        expect("python -m elbowroom", call(python, "-m", "elbowroom", "--version") == call(command, "--version"), "another version")
+        doctor = json.loads(subprocess.run([str(python), "-m", "elbowroom", "doctor", "--json"], capture_output=True, text=True, check=False).stdout)
+        torch = next(check for check in doctor["checks"] if check["name"] == "PyTorch")
+        expect("doctor asks the Python of the wheel", str(work / "venv") in torch["found"], torch)
         expect("import elbowroom", call(python, "-c", "import elbowroom; print(elbowroom.__version__)").strip() == "0.1.0", "another version")
         expect("report()", "'buffers': []" in call(python, "-c", "import elbowroom; print(elbowroom.report())"), "another document")
         hook = call(command, "run", "--", python, "-c", "import sitecustomize; print(sitecustomize.__file__)").strip()

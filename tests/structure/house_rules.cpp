@@ -33,6 +33,7 @@ const std::map<std::string, std::set<std::string>, std::less<>>& arrows() {
       {"tune", {"plan", "trace", "run"}},
       {"report", {"plan", "trace", "run", "energy"}},
       {"preload", {"tune", "report"}},
+      {"doctor", {"report"}},
       {"experiment", {"backend", "tune", "report"}},
       {"explain", {"report"}},
       {"page", {"report"}},

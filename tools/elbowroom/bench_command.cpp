@@ -298,7 +298,7 @@ void add_bench_command(CLI::App& app, std::function<int()>& chosen) {
   CLI::Option* validate =
       command->add_option("--validate", arguments->validate_file, "Compare the simulator with the measured rows of this CSV file");
   std::string names;
-  for (const Scheme scheme : schemes()) { names += fmt::format("{}{}", names.empty() ? "" : ",", to_string(scheme)); }
+  for (const Scheme scheme : schemes()) { names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(scheme)); }
   command->add_option("--scheme", arguments->schemes, "Schemes to run, by comma: " + names)->delimiter(',');
   command
       ->add_option("--plan", arguments->plans, "A plan to run beside the schemes: controls by comma, as in priority,comm_blocks=8")

@@ -20,11 +20,11 @@ namespace elbowroom {
 namespace {
 
 std::string backend_lines() {
-  std::string lines = "Backends\n";
+  std::string lines = "Backends (elbowroom doctor says why one is unusable)\n";
   for (const BackendEntry& entry : backends()) {
     const Result<std::unique_ptr<Backend>> backend = entry.open({});
     if (!backend) {
-      lines += fmt::format("  {:<6} {} - unusable: {}\n", entry.name, entry.purpose, backend.error().message);
+      lines += fmt::format("  {:<6} {} - unusable\n", entry.name, entry.purpose);
       continue;
     }
     lines += fmt::format("  {:<6} {} ({})\n", entry.name, entry.purpose, to_string((*backend)->provenance()));

@@ -3,14 +3,18 @@
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "bench_command.hpp"
 #include "console.hpp"
+#include "doctor_command.hpp"
 #include "elbowroom/backend/registry.hpp"
 #include "exit_code.hpp"
 #include "explain_command.hpp"
+#include "help.hpp"
 #include "launch_command.hpp"
 #include "list_command.hpp"
 #include "plan_command.hpp"
@@ -82,13 +86,15 @@ int show_help(const CLI::App& app, const CLI::ParseError& asked) {
 int run(int argc, char** argv) {
   CLI::App app("Leaves room on the GPU for communication: plan, measure and choose how computation and collectives overlap.",
                "elbowroom");
-  app.set_version_flag("--version", "elbowroom " ELBOWROOM_VERSION);
+  app.formatter(std::make_shared<elbowroom::Help>());
+  app.set_version_flag("-V,--version", "elbowroom " ELBOWROOM_VERSION);
   app.require_subcommand(1);
   app.fallthrough(false);
 
   std::function<int()> chosen;
   std::function<int()> by_one;  // what one process does for all, where a launcher started several
   elbowroom::add_list_command(app, by_one);
+  elbowroom::add_doctor_command(app, by_one);
   elbowroom::add_plan_command(app, live_device, by_one);
   elbowroom::add_bench_command(app, chosen);
   elbowroom::add_tune_command(app, chosen);
@@ -100,16 +106,18 @@ int run(int argc, char** argv) {
   elbowroom::add_run_command(app, split.command, chosen);
   elbowroom::add_launch_command(app, split.command, chosen);
   refuse_empty_values(app);
+  elbowroom::add_examples(app);
+  app.footer("elbowroom help SUBCOMMAND shows its options, elbowroom doctor what this machine lacks.");
+  if (const std::string unknown = unknown_command(app, argc, argv); !unknown.empty()) {
+    if (elbowroom::speaks_for_all()) { elbowroom::print_notice(unknown); }
+    return elbowroom::exit_bad_input;
+  }
   try {
     app.parse(split.own_arguments, argv);
   } catch (const CLI::ParseError& error) {
     const bool helps = error.get_exit_code() == 0;
     if (!elbowroom::speaks_for_all()) { return helps ? elbowroom::exit_ok : elbowroom::exit_bad_input; }
     if (helps) { return show_help(app, error); }
-    if (const std::string unknown = unknown_command(app, argc, argv); !unknown.empty()) {
-      elbowroom::print_notice(unknown);
-      return elbowroom::exit_bad_input;
-    }
     complain_of(app, split, error);
     return elbowroom::exit_bad_input;
   }
@@ -122,7 +130,10 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   elbowroom::occupy_standard_streams();
   try {
-    return run(argc, argv);
+    std::vector<char*> arguments = elbowroom::as_options(argc, argv);
+    const int count = static_cast<int>(arguments.size());
+    arguments.push_back(nullptr);
+    return run(count, arguments.data());
   } catch (const std::exception& error) {
     elbowroom::print_notice(std::string("unexpected: ") + error.what());
     return elbowroom::exit_failed;

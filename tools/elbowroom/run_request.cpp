@@ -76,17 +76,6 @@ Result<Profile> asked_profile(const RunArguments& arguments) {
   return load_profile(*path);
 }
 
-/// The environment of this process, which the command inherits.
-preload::Variables own_environment() {
-  preload::Variables variables;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    const std::size_t equals = text.find('=');
-    if (equals != std::string_view::npos) { variables.emplace_back(text.substr(0, equals), text.substr(equals + 1)); }
-  }
-  return variables;
-}
-
 preload::Here here_for(preload::RunBackend backend) {
   const bool hip = backend == preload::RunBackend::hip;
   std::string driver = detail::version_in(hip ? detail::kAmdDriver : detail::kNvidiaDriver);
@@ -99,6 +88,16 @@ std::string remembered_choices(const preload::Given& given) {
 }
 
 }  // namespace
+
+preload::Variables own_environment() {
+  preload::Variables variables;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const std::size_t equals = text.find('=');
+    if (equals != std::string_view::npos) { variables.emplace_back(text.substr(0, equals), text.substr(equals + 1)); }
+  }
+  return variables;
+}
 
 Result<RunRequest> run_request(const RunArguments& arguments, const std::optional<std::vector<std::string>>& command) {
   if (!command || command->empty()) { return invalid_input("expected -- and a command after the options"); }

@@ -56,6 +56,9 @@ struct RunRequest {
   }
 };
 
+/// The environment of this process, which a command inherits.
+preload::Variables own_environment();
+
 /// `invalid_input` in one line that names the option.
 Result<RunRequest> run_request(const RunArguments& arguments, const std::optional<std::vector<std::string>>& command);
 

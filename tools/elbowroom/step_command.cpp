@@ -147,7 +147,10 @@ int run_step(const StepArguments& arguments) {
   } else if (Status printed = print_table(words); !printed) {
     return complain(kStep, printed.error());
   }
-  if (!arguments.json_file) { return exit_ok; }
+  if (!arguments.json_file) {
+    print_notice(kStep, "nothing was written; --json FILE writes the step");
+    return exit_ok;
+  }
   const Status written = write_document(*arguments.json_file, kStepSchema, to_json(*step) + "\n");
   return written ? exit_ok : complain(kStep, written.error());
 }

@@ -38,6 +38,9 @@ inline constexpr EnvironmentVariable kProfile{"ELBOWROOM_PROFILE", "profile file
 inline constexpr EnvironmentVariable kSimNoise{"ELBOWROOM_SIM_NOISE",
                                                "scatter of simulated run times, percent from 0 (default) to 20"};
 
+inline constexpr EnvironmentVariable kPython{"ELBOWROOM_PYTHON",
+                                             "Python that doctor asks about PyTorch and JAX instead of python3"};
+
 inline constexpr EnvironmentVariable kRank{"ELBOWROOM_RANK", "which of several processes this one is, from 0"};
 inline constexpr EnvironmentVariable kRanks{"ELBOWROOM_RANKS", "how many processes there are, one for each GPU"};
 inline constexpr EnvironmentVariable kLocalRank{"ELBOWROOM_LOCAL_RANK", "which of this host's processes this one is, from 0"};
