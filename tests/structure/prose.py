@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Pages stay short, and what strangers read first has short sentences: prose.py ROOT prints a line for each rule that is broken."""
+
+from __future__ import annotations
+
+import re
+import statistics
+import sys
+from pathlib import Path
+
+# The most words of each page, as `wc -w` counts them, and of all pages that are written by hand.
+MOST_WORDS = {"README.md": 700, "CHANGELOG.md": 1500}
+MOST_WORDS_IN_ALL = 92_000  # on the way to 40,000; to be lowered with each page that gets shorter
+GENERATED = {"docs/pad-ranges.md"}
+GUIDE = ("README.md", "CONTRIBUTING.md", "docs/doctor.md")
+MOST_IN_MEDIAN = 16
+MOST_IN_ONE = 30
+# A sentence that begins so has no noun as its subject.
+WITHOUT_SUBJECT = re.compile(r"(What|Who|Of what|Whether|That)\b(?!.*\?$)")
+
+LINE = re.compile(r"^(?: {4}|\t)[^\n]*$|^\|[^\n]*$|^#[^\n]*$|^!\[[^\n]*$", re.M)
+FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def sentences(text: str) -> list[str]:
+    """Of paragraphs and items of lists; headings, tables, pictures and code are none."""
+    text = LINE.sub("", FENCE.sub("", text))
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"`[^`]*`", "code", text)).replace("**", "")
+    found = []
+    for paragraph in re.split(r"\n\s*\n|\n(?=\s*- )", text):
+        paragraph = re.sub(r"^\s*- ", "", " ".join(paragraph.split()))
+        found += [one for one in re.split(r"(?<=[.?!:])\s+(?=[A-Z*(])", paragraph) if re.search(r"\w", one)]
+    return found
+
+
+def broken_by_sentences(name: str, text: str) -> list[str]:
+    all_of_it = sentences(text)
+    if not all_of_it:
+        return []
+    median = statistics.median(map(words, all_of_it))
+    found = [f"{name}: the median sentence has {median:g} words, expected at most {MOST_IN_MEDIAN}"] if median > MOST_IN_MEDIAN else []
+    found += [f"{name}: {words(one)} words, expected at most {MOST_IN_ONE}: {one}" for one in all_of_it if words(one) > MOST_IN_ONE]
+    return found + [f"{name}: no noun as the subject: {one}" for one in all_of_it if WITHOUT_SUBJECT.match(one)]
+
+
+def broken(root: Path) -> list[str]:
+    found = []
+    pages = {str(page.relative_to(root)): page.read_text() for page in sorted([*root.glob("*.md"), *(root / "docs").rglob("*.md")])}
+    for name, most in MOST_WORDS.items():
+        if name in pages and words(pages[name]) > most:
+            found.append(f"{name}: {words(pages[name])} words, expected at most {most}")
+    for name in GUIDE:
+        found += broken_by_sentences(name, pages.get(name, ""))
+    in_all = sum(words(text) for name, text in pages.items() if name not in GENERATED)
+    if in_all > MOST_WORDS_IN_ALL:
+        found.append(f"all pages: {in_all} words, expected at most {MOST_WORDS_IN_ALL}")
+    return found
+
+
+if __name__ == "__main__":
+    lines = broken(Path(sys.argv[1]))
+    print("\n".join(lines))
+    sys.exit(1 if lines else 0)
