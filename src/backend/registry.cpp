@@ -29,15 +29,18 @@ constexpr std::array kBackends{
 
 Result<std::unique_ptr<Backend>> open_first_usable(const BackendOptions& options) {
   std::string reasons;
+  std::string passed_over;
   for (const BackendEntry& entry : kBackends) {
     Result<std::unique_ptr<Backend>> backend = entry.open(options);
     if (backend) {
       if (options.notice) {
-        const std::string why = reasons.empty() ? "first usable of this build" : reasons;
+        const std::string why = passed_over.empty() ? "first usable of this build"
+                                                    : fmt::format("{} cannot be used here; elbowroom doctor says why", passed_over);
         options.notice(fmt::format("backend {}: {}", entry.name, why));
       }
       return backend;
     }
+    passed_over += fmt::format("{}{}", passed_over.empty() ? "" : ", ", entry.name);
     reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", entry.name, backend.error().message);
   }
   return unavailable(fmt::format("no usable backend ({})", reasons));

@@ -144,9 +144,9 @@ Check nccl(const Facts& facts) {
 
 std::optional<Check> settings(const Facts& facts) {
   if (facts.settings.empty()) { return std::nullopt; }
-  std::vector<std::string> given;
-  for (const auto& [name, value] : facts.settings) { given.push_back(name + "=" + value); }
-  return ok("NCCL's variables", fmt::format("{}: what you set stays", fmt::join(given, " ")));
+  std::string given;
+  for (const auto& [name, value] : facts.settings) { given += fmt::format("{}{}={}", given.empty() ? "" : " ", name, value); }
+  return ok("NCCL's variables", given + ": what you set stays");
 }
 
 Check torch(const Python& python) {

@@ -27,6 +27,7 @@
 #include "elbowroom/backend/registry.hpp"
 #include "elbowroom/base/environment.hpp"
 #include "elbowroom/base/result.hpp"
+#include "elbowroom/model/comm_environment.hpp"
 #include "page_assets.hpp"
 #include "preload/choices.hpp"
 #include "run_preload.hpp"
@@ -90,7 +91,9 @@ std::string contents(const char* file) {
 
 std::vector<std::pair<std::string, std::string>> comm_settings() {
   std::vector<std::pair<std::string, std::string>> settings = own_environment();
-  std::erase_if(settings, [](const auto& variable) { return !variable.first.starts_with("NCCL_"); });
+  std::erase_if(settings, [](const auto& variable) {
+    return std::ranges::find(comm_variables(), variable.first, &CommVariable::name) == comm_variables().end();
+  });
   std::ranges::sort(settings);
   return settings;
 }

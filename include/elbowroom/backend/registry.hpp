@@ -41,8 +41,8 @@ struct BackendEntry {
 /// Every backend of this build, best first; one that the build lacks is listed too and says so when opened.
 ELBOWROOM_API std::span<const BackendEntry> backends();
 
-/// Opens the named backend; "auto" opens the first usable one and says in one notice which and why. Unknown names are
-/// `invalid_input`; when none is usable the `unavailable` message carries every backend's reason.
+/// Opens the named backend; "auto" opens the first usable one and says in one notice which, and what it passed over. Unknown names
+/// are `invalid_input`; when none is usable the `unavailable` message carries every backend's reason.
 ELBOWROOM_API Result<std::unique_ptr<Backend>> open_backend(std::string_view name, const BackendOptions& options);
 
 }  // namespace elbowroom
