@@ -45,6 +45,7 @@ constexpr std::array kExamples{
     Example{"transformer", "elbowroom step transformer --preset llama-3-8b --tokens 8192 --dp 2 --json step.json"},
     Example{"profile", "elbowroom profile list --profile choices.json"},
     Example{"report", "elbowroom report quick.json --html quick.html"},
+    Example{"explain", "elbowroom explain trace.json.gz"},
     Example{"run", "elbowroom run -- torchrun --nproc-per-node 2 train.py"},
     Example{"launch", "elbowroom launch -n 2 -- elbowroom bench --suite quick"},
     Example{"doctor", "elbowroom doctor"},
