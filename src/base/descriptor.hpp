@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace elbowroom::ranks {
+namespace elbowroom::detail {
 
 /// An open file or socket; closed when it goes.
 class Descriptor {
@@ -29,4 +29,4 @@ class Descriptor {
   int descriptor_ = -1;
 };
 
-}  // namespace elbowroom::ranks
+}  // namespace elbowroom::detail

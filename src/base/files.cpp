@@ -82,6 +82,13 @@ std::optional<FileIdentity> identity_of(int descriptor) {
   return FileIdentity{facts.st_dev, facts.st_ino, std::nullopt};
 }
 
+void make_private_folders(const fs::path& path) {
+  std::error_code unknown;
+  if (path.empty() || fs::exists(path, unknown)) { return; }
+  make_private_folders(path.parent_path());
+  static_cast<void>(mkdir(path.c_str(), 0700));
+}
+
 std::string cannot(std::string_view what, const std::string& path) {
   return fmt::format("{}: cannot be {}: {}", path, what, std::strerror(errno));
 }
@@ -122,6 +129,8 @@ Result<PartialFile> PartialFile::beside(std::string path) {
     if (descriptor < 0 && errno == EEXIST) { continue; }
     if (descriptor < 0) { break; }
     PartialFile file(std::move(path), std::move(partial), descriptor);
+    // Of a group's document the group stays; a folder may give its files another one.
+    [[maybe_unused]] const bool of_group = !replaces || fchown(descriptor, static_cast<uid_t>(-1), facts.st_gid) == 0;
     if (replaces && fchmod(descriptor, facts.st_mode & permissions) != 0) { return failed(cannot("written", file.path_)); }
     return file;
   }

@@ -67,6 +67,9 @@ class PartialFile {
   int descriptor_;
 };
 
+/// The folders of a path that are missing, for this user alone. One that cannot be made is one that cannot be written to.
+void make_private_folders(const std::filesystem::path& path);
+
 /// "x: cannot be written: No space left on device", with what errno says.
 std::string cannot(std::string_view what, const std::string& path);
 

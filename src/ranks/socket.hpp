@@ -10,6 +10,8 @@
 
 namespace elbowroom::ranks {
 
+using elbowroom::detail::Descriptor;
+
 using Clock = std::chrono::steady_clock;
 using Deadline = Clock::time_point;
 

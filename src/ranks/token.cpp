@@ -37,7 +37,7 @@ Error of_file(const std::string& path, std::string_view what) {
 
 Result<Token> token_in(const std::string& path) {
   // A pipe that is named by mistake would be waited for.
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const elbowroom::detail::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.is_open()) { return of_file(path, fmt::format("cannot be read: {}", std::strerror(errno))); }
   struct stat facts = {};
   if (fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) { return of_file(path, "no regular file"); }

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <filesystem>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "base/files.hpp"
@@ -143,8 +142,7 @@ ChoiceMemory load_choices_or_none(const std::string& path, const NoticeSink& not
 
 Status remember_choices(const std::string& path, const NewChoices& more, const NoticeSink& notice) {
   const StoredDocument document = memory_at(path);
-  std::error_code unknown;  // a folder that cannot be made is one that cannot be written to
-  std::filesystem::create_directories(std::filesystem::path(document.path).parent_path(), unknown);
+  make_private_folders(std::filesystem::path(document.path).parent_path());
   const auto merged = [&](const std::string& text) -> Result<std::string> {
     Result<ChoiceMemory> memory = text.empty() ? ChoiceMemory() : parse_choices(text, document.path);
     if (!memory) { return memory.error(); }

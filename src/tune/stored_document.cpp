@@ -2,38 +2,33 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
+#include "base/descriptor.hpp"
+#include "base/file_lock.hpp"
 #include "base/files.hpp"
 #include "model/document_schema.hpp"
 
 namespace elbowroom::detail {
 namespace {
 
-class File {
- public:
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  ~File() {
-    if (descriptor_ >= 0) { static_cast<void>(close(descriptor_)); }
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
+// A writer holds the lock for milliseconds. Who keeps it longer is not writing.
+constexpr std::chrono::seconds kLongestWait(5);
+constexpr int kMostTries = 10;
 
-  [[nodiscard]] bool ok() const { return descriptor_ >= 0; }
-  [[nodiscard]] int get() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
+std::string folder_of(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  return folder.empty() ? "." : folder.string();
+}
 
 /// The file under the new name is on disk, and so is the name.
 Status replace_file(const std::string& path, std::string_view text) {
@@ -42,18 +37,59 @@ Status replace_file(const std::string& path, std::string_view text) {
   if (Status written = file->write(text); !written) { return written; }
   if (Status synced = file->sync(); !synced) { return synced; }
   if (Status placed = file->take_place(); !placed) { return placed; }
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  const File opened(open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor opened(open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // A file system that cannot sync folders has no better to offer.
-  if (opened.ok()) { static_cast<void>(fsync(opened.get())); }
+  if (opened.is_open()) { static_cast<void>(fsync(opened.get())); }
   return {};
 }
 
-Status lock(const File& file, const std::string& path) {
-  while (flock(file.get(), LOCK_EX) != 0) {
-    if (errno != EINTR) { return failed(cannot("locked", path)); }
+/// Whoever may replace the document may lock it: its user, and the folder's group where that may write there.
+mode_t lock_mode(const struct stat& folder) {
+  const bool of_group = (folder.st_mode & S_IWGRP) != 0 && (folder.st_mode & S_IWOTH) == 0;
+  return of_group ? 0660 : 0600;
+}
+
+/// A new lock, or one of this user that an older version made for all to open.
+void limit_access(const Descriptor& lock, const std::string& folder) {
+  struct stat facts = {};
+  struct stat around = {};
+  if (fstat(lock.get(), &facts) != 0 || facts.st_uid != geteuid() || stat(folder.c_str(), &around) != 0) { return; }
+  const mode_t mode = lock_mode(around);
+  const bool of_group =
+      mode != 0600 && (facts.st_gid == around.st_gid || fchown(lock.get(), static_cast<uid_t>(-1), around.st_gid) == 0);
+  const mode_t possible = of_group ? mode : 0600;
+  // A file system without modes has no better to offer.
+  if ((facts.st_mode & 07777U) != possible) { static_cast<void>(fchmod(lock.get(), possible)); }
+}
+
+/// No link is followed, and nothing but a regular file is a lock.
+Result<Descriptor> open_lock(const std::string& path, const std::string& folder) {
+  constexpr int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  for (int attempt = 0; attempt < kMostTries; ++attempt) {
+    Descriptor lock(open(path.c_str(), flags));
+    // O_CREAT alone is refused for a file of another member of the group in a sticky folder.
+    if (!lock.is_open() && errno == ENOENT) { lock = Descriptor(open(path.c_str(), flags | O_CREAT | O_EXCL, 0600)); }
+    if (!lock.is_open() && errno == EEXIST) { continue; }
+    if (!lock.is_open()) { break; }
+    struct stat facts = {};
+    if (fstat(lock.get(), &facts) != 0) { break; }
+    if (!S_ISREG(facts.st_mode)) { return invalid_input(fmt::format("{}: not a regular file, expected a lock", path)); }
+    limit_access(lock, folder);
+    return lock;
   }
-  return {};
+  return invalid_input(cannot("written", path));
+}
+
+Status take(const Descriptor& lock, const std::string& path) {
+  switch (lock_within(lock, kLongestWait)) {
+    case LockState::taken:
+      return {};
+    case LockState::held:
+      return failed(fmt::format("{}: held by another process for {} s", path, kLongestWait.count()));
+    case LockState::failed:
+      break;
+  }
+  return failed(cannot("locked", path));
 }
 
 /// `path`.damaged, or the first of `path`.damaged.2 and so on that is not there: an older one is somebody's as well.
@@ -70,9 +106,9 @@ std::string free_name(const std::string& path) {
 
 Result<std::optional<std::string>> read_stored(const StoredDocument& document) {
   const std::string& path = document.path;
-  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.ok() && errno == ENOENT) { return std::optional<std::string>(); }
-  if (!file.ok()) { return invalid_input(cannot("read", path)); }
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open() && errno == ENOENT) { return std::optional<std::string>(); }
+  if (!file.is_open()) { return invalid_input(cannot("read", path)); }
   struct stat facts = {};
   if (fstat(file.get(), &facts) != 0) { return invalid_input(cannot("read", path)); }
   if (!S_ISREG(facts.st_mode)) { return invalid_input(fmt::format("{}: not a regular file, expected a {}", path, document.what)); }
@@ -91,8 +127,7 @@ Result<std::optional<std::string>> read_stored(const StoredDocument& document) {
 }
 
 Status can_store(const StoredDocument& document) {
-  const std::filesystem::path folder = std::filesystem::path(document.path).parent_path();
-  if (access(folder.empty() ? "." : folder.c_str(), W_OK) != 0) { return invalid_input(cannot("written", document.path)); }
+  if (access(folder_of(document.path).c_str(), W_OK) != 0) { return invalid_input(cannot("written", document.path)); }
   const Result<std::optional<std::string>> text = read_stored(document);
   if (!text) { return text.error(); }
   return *text ? refuse_other_document(**text, document.schema, document.path) : Status();
@@ -102,11 +137,9 @@ Status rewrite_stored(const StoredDocument& document, const Rewriting& rewriting
   const std::string& path = document.path;
   if (Status storable = can_store(document); !storable) { return storable; }
   const std::string lock_path = path + ".lock";
-  const File lock_file(open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-  if (!lock_file.ok()) { return invalid_input(cannot("written", lock_path)); }
-  if (Status locked = lock(lock_file, lock_path); !locked) {
-    return locked;  // until lock_file closes
-  }
+  const Result<Descriptor> lock = open_lock(lock_path, folder_of(path));  // until it closes
+  if (!lock) { return lock.error(); }
+  if (Status taken = take(*lock, lock_path); !taken) { return taken; }
 
   const Result<std::optional<std::string>> before = read_stored(document);
   Result<std::string> after = before ? rewriting(before->value_or("")) : before.error();

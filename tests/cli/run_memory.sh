@@ -37,6 +37,14 @@ kept '"sequence":"00000000000000a3"'
 expect 0 run --quiet -- bash -c 'cat "$ELBOWROOM_RUN_CHOICES"'
 [ "$(cat "$out")" = 'device NVIDIA H200
 00000000000000a3 22809 gate' ] || fail "not what was kept: $(cat "$out")"
+# Nobody else may hold the lock, and who holds it does not hold the job.
+[ "$(stat -c %a "$XDG_CACHE_HOME" "$XDG_CACHE_HOME/elbowroom" "$memory.lock" | tr '\n' ' ')" = '700 700 600 ' ] || fail 'modes of the cache'
+(exec 9>"$memory.lock" && flock 9 && exec sleep 60) &
+holder=$!
+until ! flock -n "$memory.lock" true; do sleep 0.05; done
+expect 3 run --quiet -- bash -c "'$work/ranks'; exit 3"
+complains "what auto found is not kept: $memory.lock: held by another process for 5 s"
+kill "$holder"
 rm -r "$XDG_CACHE_HOME"
 
 # --- programs of tests/interposer, against a driver that runs nothing, with the interposer itself ---------------------------------

@@ -13,10 +13,10 @@
 #include <utility>
 
 #include "backend/over_ranks.hpp"
+#include "base/descriptor.hpp"
 #include "console.hpp"
 #include "elbowroom/experiment/cases.hpp"
 #include "exit_code.hpp"
-#include "base/descriptor.hpp"
 #include "ranks/hub.hpp"
 #include "ranks/membership.hpp"
 #include "ranks/spoke.hpp"
@@ -46,7 +46,7 @@ class EndSignals {
       if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) { sigaddset(&watched, signal); }
     }
     pthread_sigmask(SIG_BLOCK, &watched, &before_);
-    queue_ = ranks::Descriptor(signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
+    queue_ = detail::Descriptor(signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
   }
   ~EndSignals() {
     // What came in vain ends nothing any more.
@@ -72,7 +72,7 @@ class EndSignals {
   }
 
   sigset_t before_ = {};
-  ranks::Descriptor queue_;
+  detail::Descriptor queue_;
 };
 
 int lead(std::string_view who, const ranks::Membership& membership, const ranks::Credentials& credentials, CaseOptions& options,

@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -74,6 +76,50 @@ TEST_F(ProfileFile, LeavesNothingButItselfAndItsLock) {
   struct stat facts = {};
   ASSERT_EQ(stat(path_.c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 0777, 0644U);
+}
+
+/// Of a file; 0: it is not there.
+mode_t mode_of(const std::string& path) {
+  struct stat facts = {};
+  return stat(path.c_str(), &facts) == 0 ? facts.st_mode & 07777U : 0;
+}
+
+TEST_F(ProfileFile, ALockThatSomebodyHoldsIsWaitedForSeconds) {
+  ASSERT_TRUE(store(choice(29)));
+  const int held = ::open((path_ + ".lock").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(flock(held, LOCK_EX), 0);
+  const Status stored = store(choice(30));
+  ASSERT_FALSE(stored);
+  EXPECT_EQ(stored.error().message, path_ + ".lock: held by another process for 5 s");
+  EXPECT_EQ(load_profile(path_)->choices().size(), 1U);
+  close(held);
+  EXPECT_TRUE(store(choice(30)));
+}
+
+TEST_F(ProfileFile, TheLockIsForThoseWhoMayReplaceTheProfile) {
+  const std::string lock = path_ + ".lock";
+  fs::permissions(folder_, fs::perms(0755));
+  ASSERT_TRUE(store(choice(29)));
+  EXPECT_EQ(mode_of(lock), 0600U);
+  fs::permissions(lock, fs::perms(0644));  // of an older version
+  ASSERT_TRUE(store(choice(29)));
+  EXPECT_EQ(mode_of(lock), 0600U);
+  fs::permissions(folder_, fs::perms(0775));
+  ASSERT_TRUE(store(choice(29)));
+  EXPECT_EQ(mode_of(lock), 0660U);
+  fs::permissions(folder_, fs::perms(0777));
+  ASSERT_TRUE(store(choice(29)));
+  EXPECT_EQ(mode_of(lock), 0600U);
+}
+
+TEST_F(ProfileFile, OnlyARegularFileIsALock) {
+  const std::string elsewhere = (folder_ / "elsewhere").string();
+  fs::create_symlink(elsewhere, path_ + ".lock");
+  EXPECT_FALSE(store(choice(29)));
+  EXPECT_FALSE(fs::exists(elsewhere));
+  fs::remove(path_ + ".lock");
+  ASSERT_EQ(mkfifo((path_ + ".lock").c_str(), 0600), 0);
+  EXPECT_EQ(store(choice(29)).error().message, path_ + ".lock: not a regular file, expected a lock");
 }
 
 TEST_F(ProfileFile, OneThatIsNotThereIsEmpty) {

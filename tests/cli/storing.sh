@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# What is stored, where others hold locks, take part or interfere. Two more users need root.
+. "$(dirname "$0")/checks.bash" || exit
+
+profile=$work/profile.json
+tunes() { expect "$1" tune --backend sim --only gelu-ar --budget 0.05 --profile "${2:-$profile}"; }
+
+# --- a lock that somebody holds ------------------------------------------------------------------------------------------
+tunes 0
+(exec 9>"$profile.lock" && flock 9 && exec sleep 60) &
+holder=$!
+until ! flock -n "$profile.lock" true; do sleep 0.05; done
+tunes 1
+grep -qF "$profile.lock: held by another process for 5 s" "$err" || fail 'the lock is not named'
+kill "$holder"
+
+# --- other users ---------------------------------------------------------------------------------------------------------
+as() { local user=$1; shift; setpriv --reuid "$user" --regid "$user" --groups "$user,4242" "$@"; }
+if [ "$(id -u)" -ne 0 ] || ! as 12345 true 2>/dev/null; then
+  echo 'skipped: what other users do, which needs root'
+  finish
+fi
+chmod 755 "$work"
+mkdir -m 770 "$work/group" && chgrp 4242 "$work/group"
+tool=$ELBOWROOM_BIN
+for user in 12345 12346 12345; do
+  command_line="tune (user $user in a folder of a group)"
+  as "$user" env HOME="$work" "$tool" tune --backend sim --only gelu-ar --budget 0.05 --profile "$work/group/profile.json" >"$out" 2>"$err" || fail 'a member of the group cannot store'
+done
+finish
