@@ -30,17 +30,37 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder.string();
 }
 
-/// The file under the new name is on disk, and so is the name.
-Status replace_file(const std::string& path, std::string_view text) {
+/// A neighbour of the file with all of the text, on disk.
+Result<PartialFile> complete_beside(const std::string& path, std::string_view text) {
   Result<PartialFile> file = PartialFile::beside(path);
   if (!file) { return file.error(); }
-  if (Status written = file->write(text); !written) { return written; }
-  if (Status synced = file->sync(); !synced) { return synced; }
-  if (Status placed = file->take_place(); !placed) { return placed; }
+  if (Status written = file->write(text); !written) { return written.error(); }
+  if (Status synced = file->sync(); !synced) { return synced.error(); }
+  return file;
+}
+
+/// The file under the new name is on disk, and so is the name.
+Status take_place(PartialFile file, const std::string& path) {
+  if (Status placed = file.take_place(); !placed) { return placed; }
   const Descriptor opened(open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // A file system that cannot sync folders has no better to offer.
   if (opened.is_open()) { static_cast<void>(fsync(opened.get())); }
   return {};
+}
+
+/// Gives the file a second name, `path`.damaged or the first of `path`.damaged.2 and so on that is free: an older one is somebody's
+/// as well. The file has its own name until another takes its place.
+Result<std::string> keep_damaged(const std::string& path) {
+  std::string name = path + ".damaged";
+  for (int number = 2; link(path.c_str(), name.c_str()) != 0; ++number) {
+    if (errno != EEXIST) {
+      // A file system without hard links.
+      if (rename(path.c_str(), name.c_str()) != 0) { return failed(cannot("renamed", path)); }
+      return name;
+    }
+    name = fmt::format("{}.damaged.{}", path, number);
+  }
+  return name;
 }
 
 /// Whoever may replace the document may lock it: its user, and the folder's group where that may write there.
@@ -92,16 +112,6 @@ Status take(const Descriptor& lock, const std::string& path) {
   return failed(cannot("locked", path));
 }
 
-/// `path`.damaged, or the first of `path`.damaged.2 and so on that is not there: an older one is somebody's as well.
-std::string free_name(const std::string& path) {
-  std::string name = path + ".damaged";
-  std::error_code unknown;
-  for (int number = 2; std::filesystem::exists(std::filesystem::symlink_status(name, unknown)); ++number) {
-    name = fmt::format("{}.damaged.{}", path, number);
-  }
-  return name;
-}
-
 }  // namespace
 
 Result<std::optional<std::string>> read_stored(const StoredDocument& document) {
@@ -142,16 +152,19 @@ Status rewrite_stored(const StoredDocument& document, const Rewriting& rewriting
   if (Status taken = take(*lock, lock_path); !taken) { return taken; }
 
   const Result<std::optional<std::string>> before = read_stored(document);
-  Result<std::string> after = before ? rewriting(before->value_or("")) : before.error();
-  if (!after) {
-    const std::string kept = free_name(path);
-    if (std::rename(path.c_str(), kept.c_str()) != 0) { return failed(cannot("renamed", path)); }
-    if (notice) {
-      notice(fmt::format("{} begun anew, the old file is kept as {}: {}", document.what, kept, after.error().message));
-    }
-    after = rewriting("");
+  if (!before) {
+    return before.error();  // of a passing reason, as the file was read a moment ago
   }
-  return after ? replace_file(path, *after) : Status(after.error());
+  Result<std::string> after = rewriting(before->value_or(""));
+  const std::optional<std::string> damage = after ? std::nullopt : std::optional(after.error().message);
+  if (damage) { after = rewriting(""); }
+  if (!after) { return after.error(); }
+  Result<PartialFile> file = complete_beside(path, *after);
+  if (!file) { return file.error(); }
+  const Result<std::string> kept = damage ? keep_damaged(path) : Result<std::string>("");
+  if (!kept) { return kept.error(); }
+  if (damage && notice) { notice(fmt::format("{} begun anew, the old file is kept as {}: {}", document.what, *kept, *damage)); }
+  return take_place(*std::move(file), path);
 }
 
 }  // namespace elbowroom::detail

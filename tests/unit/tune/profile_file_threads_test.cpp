@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -154,6 +155,40 @@ TEST_F(ProfileFile, KeepsEveryDamagedOne) {
     kept << std::ifstream(path_ + suffix).rdbuf();
     EXPECT_EQ(kept.str(), text);
   }
+}
+
+TEST_F(ProfileFile, AReadErrorSetsNothingAside) {
+  ASSERT_TRUE(store(choice(29)));
+  // The second reading fails for want of a descriptor: the lock has the last one.
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int first_free = dup(STDERR_FILENO);
+  close(first_free);
+  const rlimit few{static_cast<rlim_t>(first_free) + 1, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  const Status stored = store(choice(30));
+  setrlimit(RLIMIT_NOFILE, &before);
+  ASSERT_FALSE(stored);
+  EXPECT_EQ(stored.error().message, path_ + ": cannot be read: Too many open files");
+  EXPECT_EQ(load_profile(path_)->choices().size(), 1U);
+  EXPECT_FALSE(fs::exists(path_ + ".damaged"));
+  EXPECT_TRUE(notices_.empty());
+}
+
+TEST_F(ProfileFile, ADamagedOneKeepsItsNameUntilAnotherIsThere) {
+  const std::string damaged = R"({"schema": "elbowroom.profile/1", )";
+  std::ofstream(path_) << damaged;
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit none{0, before.rlim_max};  // as on a full disk
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &none), 0);
+  const Status stored = store(choice(29));
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_FALSE(stored);
+  std::ostringstream kept;
+  kept << std::ifstream(path_).rdbuf();
+  EXPECT_EQ(kept.str(), damaged);
+  EXPECT_FALSE(fs::exists(path_ + ".damaged"));
 }
 
 TEST_F(ProfileFile, LeavesWhatIsNoProfileAlone) {
