@@ -96,6 +96,10 @@ def as_document() -> dict[str, Any]:
     }
 
 
+def _without_links(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW, 0o600)
+
+
 def write() -> None:
     """Leaves the document where `elbowroom run` collects it; called at every change, so that a killed process has said it too."""
     folder = os.environ.get("ELBOWROOM_RUN_REPORT_DIR")
@@ -103,7 +107,9 @@ def write() -> None:
         return
     path = os.path.join(folder, f"{_record.pid}.symmetric")
     try:
-        with open(path + ".part", "w", encoding="utf-8") as file:
+        if os.lstat(folder).st_uid != os.geteuid():  # the run is over, and another user has made its folder anew
+            return
+        with open(path + ".part", "w", encoding="utf-8", opener=_without_links) as file:
             json.dump(as_document(), file)
         os.replace(path + ".part", path)
     except OSError:

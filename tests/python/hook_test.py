@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,9 @@ from pathlib import Path
 from stand_ins import HOOK
 
 SOURCE = HOOK / "sitecustomize.py"
+# Old ones as well, where they are installed.
+PYTHONS = [sys.executable, *filter(None, (shutil.which(f"python{version}") for version in ("2.7", *(f"3.{minor}" for minor in range(6, 11))))),
+           *map(str, Path.home().glob(".pyenv/versions/*/bin/python"))]
 LEAST_TURNS = 5
 MOST_MILLISECONDS = 5.0  # a Python takes 10 ms and more to start; the hook's own file takes about 0.1
 
@@ -74,6 +78,39 @@ class HookTest(unittest.TestCase):
             if isinstance(node, ast.FunctionDef):
                 self.assertFalse(node.args.kwonlyargs or node.args.posonlyargs or node.returns)
                 self.assertFalse([argument for argument in node.args.args if argument.annotation])
+
+    def test_the_programs_own_sitecustomize_runs_where_the_current_folder_has_gone(self) -> None:
+        self.file("own/sitecustomize.py", "MARK = 'own'\n")
+        gone = self.folder / "gone"
+        script = 'mkdir -p "$1" && cd "$1" && rmdir "$1" && exec "$2" -B -c "import sitecustomize as s; print(s.MARK)"'
+        started = 0
+        for python in PYTHONS:
+            said = []
+            for hook in ([], [str(HOOK)]):
+                path = os.pathsep.join([*hook, "relative", str(self.folder / "own")])
+                done = subprocess.run(["bash", "-c", script, "bash", str(gone), python], capture_output=True, text=True, check=False,
+                                      env={**os.environ, "PYTHONPATH": path})
+                said.append(done.stdout)
+            # From 3.11 on Python does not start there.
+            started += bool(said[0])
+            self.assertEqual(said[0], said[1], python)
+        if not started:
+            self.skipTest("no Python here starts in a folder that has gone")
+
+    def test_no_link_is_followed_in_the_folder_of_reports(self) -> None:
+        reports = self.folder / "reports"
+        reports.mkdir()
+        precious = self.folder / "precious"
+        precious.write_text("precious")
+        # Somebody has guessed the number of the process: a link under its name is not followed.
+        program = f"""
+            import os
+            os.symlink({str(precious)!r}, os.path.join({str(reports)!r}, f"{{os.getpid()}}.hooked"))
+            __file__ = {str(SOURCE)!r}
+            exec(open(__file__).read())
+        """
+        done = self.python(program, "-S", ELBOWROOM_RUN_REPORT_DIR=str(reports))
+        self.assertEqual((done.returncode, precious.read_text()), (0, "precious"), done.stderr)
 
     def test_the_programs_own_sitecustomize_runs(self) -> None:
         self.file("own/sitecustomize.py", "import sys\nsys.path.append('/of/the/program')\nMARK = 'own'\n")

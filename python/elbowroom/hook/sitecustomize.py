@@ -5,6 +5,7 @@ for two modules of PyTorch and does nothing until one of them has been imported.
 """
 
 import os
+import stat
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -89,16 +90,28 @@ def note():
     if not folder:
         return
     try:
-        open(os.path.join(folder, "%d.hooked" % os.getpid()), "w").close()
-    except (IOError, OSError):
+        facts = os.lstat(folder)
+        # A process may outlive the folder, and another user make it anew.
+        if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.geteuid():
+            return
+        name = os.path.join(folder, "%d.hooked" % os.getpid())
+        os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 420))
+    except (AttributeError, IOError, OSError):  # Python 2.7 may lack O_NOFOLLOW
         pass
+
+
+def is_here(entry):
+    try:
+        return os.path.abspath(entry) == HERE
+    except (IOError, OSError):  # of a relative entry where the current folder has gone
+        return False
 
 
 def run_next():
     """Python knows one sitecustomize; this one took the place of the next on the path, if there is one."""
     own = sys.modules.pop("sitecustomize", None)
     kept = list(sys.path)
-    sys.path[:] = [entry for entry in kept if os.path.abspath(entry or os.getcwd()) != HERE]
+    sys.path[:] = [entry for entry in kept if not is_here(entry)]
     searched = list(sys.path)
     try:
         import sitecustomize  # noqa: F401
