@@ -17,10 +17,10 @@ struct ChildEnd {
   std::optional<std::string> problem = {};  ///< why it was not started; absent when it was
 };
 
-/// Runs a command in this process's place: same standard streams, same process group, looked up in PATH. SIGINT, SIGTERM, SIGHUP,
-/// SIGQUIT, SIGUSR1 and SIGUSR2 that are sent to this process go to the command; returns when it has ended. Should this process be
-/// killed, the command gets SIGTERM. Names in `removed` are taken out of its environment. `failed` when no process could be made.
-/// For single-threaded callers: `when_started` may start threads, which inherit that these signals are none of theirs.
+/// Runs a command in this process's place: same standard streams, same process group, looked up in PATH. Signals that are sent to
+/// this process alone go to the command (SignalQueue says which); returns when it has ended. Should this process be killed, the
+/// command gets SIGTERM. Names in `removed` are taken out of its environment. `failed` when no process could be made. For
+/// single-threaded callers: `when_started` may start threads, which inherit that these signals are none of theirs.
 Result<ChildEnd> run_child(const std::vector<std::string>& command, const EnvironmentChanges& changes,
                            const std::vector<std::string>& removed, const std::function<void()>& when_started);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
@@ -28,6 +29,7 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kKilled = 128;
+constexpr std::array kToEndWith = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
 // Who works with a rank that has failed notices by itself and says what was measured.
 constexpr milliseconds kPatience(1500);
 constexpr milliseconds kToEnd(5000);
@@ -60,11 +62,12 @@ Result<RanksEnd> RankProcesses::run() {
     send_all(SIGKILL);
     return began.error();
   }
+  SignalWitness witness(SignalWitness::Place::apart);
   while (any_left()) {
     const bool hurried = pressure_ != Pressure::none && pressure_ != Pressure::killed;
     const auto left = hurried ? std::chrono::ceil<milliseconds>(press_at_ - Clock::now()) : kUnhurried;
     const std::optional<siginfo_t> signal = signals.next_within(std::max(left, milliseconds(0)));
-    if (signal && signal->si_signo != SIGCHLD) { forward(signal->si_signo); }
+    if (signal && signal->si_signo != SIGCHLD) { forward(signal->si_signo, witness); }
     reap();
     if (hurried && Clock::now() >= press_at_) { press(); }
   }
@@ -93,19 +96,20 @@ Status RankProcesses::start(const SignalQueue& signals) {
   return {};
 }
 
-void RankProcesses::forward(int signal) {
-  told_ = told_ || (signal != SIGUSR1 && signal != SIGUSR2);
-  send_all(signal);
+void RankProcesses::forward(int signal, SignalWitness& witness) {
+  told_ = told_ || std::ranges::find(kToEndWith, signal) != kToEndWith.end();
+  // What a batch system sends to every process of a job the ranks have already.
+  if (!witness.has(signal)) { send_all(signal); }
 }
 
 void RankProcesses::reap() {
   while (true) {
     siginfo_t end = {};
     if (waitid(P_ALL, 0, &end, WEXITED | WNOHANG | WNOWAIT) != 0 || end.si_pid == 0) { return; }
-    // While it is not waited for, nobody else's group has its number.
-    kill(-end.si_pid, SIGKILL);
-    waitpid(end.si_pid, nullptr, 0);
     const auto found = std::ranges::find(started_, end.si_pid, &Rank::pid);
+    // While it is not waited for, nobody else's group has its number.
+    if (found != started_.end()) { kill(-end.si_pid, SIGKILL); }
+    waitpid(end.si_pid, nullptr, 0);
     if (found == started_.end()) { continue; }
     found->ended = true;
     note(static_cast<int>(found - started_.begin()), end);

@@ -9,6 +9,7 @@
 
 #include "elbowroom/base/result.hpp"
 #include "signal_queue.hpp"
+#include "signal_witness.hpp"
 
 namespace elbowroom {
 
@@ -39,7 +40,7 @@ class RankProcesses {
   enum class Pressure { none, patience, asked, killed };
 
   Status start(const SignalQueue& signals);
-  void forward(int signal);
+  void forward(int signal, SignalWitness& witness);
   void reap();
   void note(int rank, const siginfo_t& end);
   void fail(int code, std::string problem);

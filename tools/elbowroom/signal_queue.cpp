@@ -7,13 +7,16 @@
 namespace elbowroom {
 namespace {
 
-constexpr std::array kForwarded = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+// Whatever ends a process that has no handler for it and that others send. Faults are a process's own, as are SIGPIPE and SIGXFSZ.
+constexpr std::array kForwarded = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,   SIGUSR2,  SIGALRM,
+                                   SIGXCPU, SIGPWR,  SIGPROF, SIGIO,   SIGSTKFLT, SIGVTALRM};
 
 }  // namespace
 
 SignalQueue::SignalQueue() {
   sigemptyset(&queued_);
   for (const int signal : kForwarded) { sigaddset(&queued_, signal); }
+  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) { sigaddset(&queued_, signal); }
   sigaddset(&queued_, SIGCHLD);
   sigprocmask(SIG_BLOCK, &queued_, &mask_before_);
   // Whoever started this process may have set SIGCHLD to be ignored, and then ended children leave no exit code.
