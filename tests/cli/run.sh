@@ -83,6 +83,19 @@ silent
 ( trap '' CHLD; exec "$ELBOWROOM_BIN" run -- bash -c 'exit 9' )
 [ $? -eq 9 ] || fail 'the exit code is lost where SIGCHLD is ignored'
 
+# A program whose loader is musl's cannot have the library: it runs without. Its loader is a stand-in.
+if command -v cc >/dev/null && [ -e /lib64/ld-linux-x86-64.so.2 ]; then
+  ln -s /lib64/ld-linux-x86-64.so.2 "$work/ld-musl-x86_64.so.1"
+  echo 'int main(void) { return 5; }' >"$work/foreign.c"
+  cc -o "$work/foreign" "$work/foreign.c" -Wl,--dynamic-linker="$work/ld-musl-x86_64.so.1"
+  printf '#!%s\n' "$work/foreign" >"$work/script"
+  chmod +x "$work/script"
+  for foreign in "$work/foreign" "$work/script"; do
+    expect 5 run -- "$foreign"
+    complains "elbowroom run: $foreign: its loader is ld-musl-x86_64.so.1, expected glibc's: the command runs without Elbowroom"
+  done
+fi
+
 # --- signals ----------------------------------------------------------------------------------------------------------
 # receives SIGNAL: the command gets a signal that is sent to elbowroom, and its own exit code comes back.
 receives() {

@@ -28,6 +28,7 @@
 #include "preload/controls.hpp"
 #include "preload/durations.hpp"
 #include "preload/program_environment.hpp"
+#include "program_loader.hpp"
 #include "rank_session.hpp"
 #include "run/environment.hpp"
 #include "run/policy.hpp"
@@ -52,6 +53,7 @@ class Run {
   Result<int> run() {
     Result<std::string> library = find_library(preload::preloaded_library(request_.backend));
     if (!library) { return library.error(); }
+    if (const auto loader = foreign_loader(request_.command.front())) { return run_alone(*loader); }
     // Whatever has no place on this machine, the command comes first.
     if (Status ready = hand_over(); !ready) { go_without_folder(ready.error()); }
     prepare(*library);
@@ -75,6 +77,16 @@ class Run {
   }
 
  private:
+  /// A library of another C library would end the command.
+  Result<int> run_alone(const std::string& loader) const {
+    print_notice(kRun, fmt::format("{}: its loader is {}, expected glibc's: the command runs without Elbowroom",
+                                   request_.command.front(), loader));
+    const Result<ChildEnd> end = run_child(request_.command, {}, removed_, [] {});
+    if (!end) { return end.error(); }
+    if (end->problem) { print_notice(kRun, *end->problem); }
+    return end->exit_code;
+  }
+
   /// The command is running already: opening counters may take a driver seconds.
   void watch_energy() {
     if (request_.energy && folder_) { watch_.emplace(open_every_energy_meter, kBetweenReadings); }
@@ -172,7 +184,7 @@ class Run {
 
   /// The command is over and its exit code stands: what goes wrong here is said and changes nothing.
   void report(const RunReport& report) const {
-    if (request_.verbose) { print_error(to_table(report)); }
+    if (request_.verbose) { print_error(printable(to_table(report))); }
     if (!report.damaged.empty() && !request_.verbose) {
       print_notice(kRun, fmt::format("{} of {} process reports could not be read, the first: {}", report.damaged.size(),
                                      report.damaged.size() + report.processes.size(), report.damaged.front()));
