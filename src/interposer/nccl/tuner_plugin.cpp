@@ -67,7 +67,11 @@ Result init(int newest, const TunedCommunicator& of, void** context) {
   std::unique_ptr<Tuned> tuned(new (std::nothrow) Tuned());
   if (tuned == nullptr) { return kSystemError; }
   tuned->user = &user;
-  if (const Result result = user.init(of, &tuned->users); result != kSuccess) { return result; }
+  // NCCL ends a plugin that refused to start as well, and the user's gets what it had said then.
+  if (const Result result = user.init(of, &tuned->users); result != kSuccess) {
+    *context = tuned.release();
+    return result;
+  }
   tuned->ranks = of.ranks;
   tuned->place = reinterpret_cast<std::uintptr_t>(context);
   BudgetRefusal refusal = refusal_of(of);
@@ -86,6 +90,7 @@ Result init(int newest, const TunedCommunicator& of, void** context) {
 }
 
 Result end(void* context) {
+  if (context == nullptr) { return kSuccess; }
   const std::unique_ptr<Tuned> tuned(static_cast<Tuned*>(context));
   // Others that this process follows say so again with their next collective.
   if (tuned->agreement.seat().follows()) { state().shared.stop_following(); }

@@ -75,7 +75,10 @@ nccl::Communicator fake_tuned_communicator(unsigned long long id, int ranks, int
   if (version == 4) { result = as<TunerV4>().init(rank_count, node_count, &say, context); }
   if (version == 5) { result = as<TunerV5>().init(context, id, rank_count, node_count, &say, nullptr, nullptr); }
   if (version == 6) { result = as<TunerV6>().init(context, id, rank_count, node_count, &say, nullptr, nullptr); }
-  return result == 0 ? reinterpret_cast<nccl::Communicator>(communicator) : nullptr;
+  const auto handle = reinterpret_cast<nccl::Communicator>(communicator);
+  if (result == 0) { return handle; }
+  fake_end_tuned(handle);  // as NCCL does, with the context as it was left
+  return nullptr;
 }
 
 void fake_end_tuned(nccl::Communicator communicator) {

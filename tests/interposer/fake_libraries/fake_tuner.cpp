@@ -1,3 +1,5 @@
+#include <cstdlib>
+
 #include "interposer/nccl/tuner_abi.hpp"
 
 // A user's tuner plugin of the version FAKE_TUNER: it asks for 12 channels and has Tree/Simple (0, 2) chosen. Its context is a
@@ -10,15 +12,21 @@ using namespace elbowroom::interposer::nccl;
 [[maybe_unused]] constexpr int kFailed = 3;
 int own = 0;
 
+// A user's plugin may refuse to start; it is ended all the same.
+[[maybe_unused]] int begun() { return std::getenv("FAKE_TUNER_REFUSES") != nullptr ? kFailed : 0; }
+
 [[maybe_unused]] int init(std::size_t, std::size_t, Logger, void** context) {
   *context = &own;
-  return 0;
+  return begun();
 }
 [[maybe_unused]] int init_5(void** context, std::uint64_t, std::size_t, std::size_t, Logger, void*, void*) {
   *context = &own;
-  return 0;
+  return begun();
 }
-[[maybe_unused]] int end(void* context) { return context == &own ? 0 : kFailed; }
+[[maybe_unused]] int end(void* context) {
+  setenv("FAKE_TUNER_ENDED", context == &own ? "with its own" : "with another", 1);
+  return context == &own ? 0 : kFailed;
+}
 
 [[maybe_unused]] int ask_2(void* context, int, std::size_t, int collnet, int nvls, int, int* algorithm, int* protocol,
                            int* channels) {

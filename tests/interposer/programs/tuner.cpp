@@ -67,6 +67,20 @@ void versions() {
   }
 }
 
+// A user's plugin that refuses to start, and is ended with the context that it has set, as without this library.
+void refuses() {
+  for (int newest = 2; newest <= 6; ++newest) {
+    in_child([&] {
+      set_plugins(tuner("libfake_tuner_v" + std::to_string(newest) + ".so").c_str());
+      setenv("FAKE_TUNER_REFUSES", "1", 1);
+      EXPECT(fake_nccl_load_tuner(newest) == newest);
+      EXPECT(fake_tuned_communicator(7, 2, 1) == nullptr);
+      const char* ended = std::getenv("FAKE_TUNER_ENDED");
+      EXPECT(ended != nullptr && std::string(ended) == "with its own");
+    });
+  }
+}
+
 // Two libraries of NCCL in one process, which know different versions: each asks the newest that it knows itself.
 void two_libraries() {
   for (const int first : {2, 3, 6}) {
@@ -130,11 +144,8 @@ void net_plugin() {
   }
 }
 
-constexpr Case kCases[] = {{"versions", versions},
-                           {"two_libraries", two_libraries},
-                           {"forms", forms},
-                           {"conf_file", conf_file},
-                           {"net_plugin", net_plugin}};
+constexpr Case kCases[] = {{"versions", versions}, {"refuses", refuses},     {"two_libraries", two_libraries},
+                           {"forms", forms},       {"conf_file", conf_file}, {"net_plugin", net_plugin}};
 
 }  // namespace
 
