@@ -9,6 +9,7 @@ namespace elbowroom::detail {
 enum class LockState {
   taken,   ///< until the descriptor is closed
   held,    ///< by somebody else, for as long as was waited
+  absent,  ///< this file system has no locks
   failed,  ///< errno says why
 };
 

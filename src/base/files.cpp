@@ -12,6 +12,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/known_file.hpp"
+
 namespace elbowroom::detail {
 namespace {
 
@@ -53,17 +55,6 @@ QuietWrites::~QuietWrites() {
   }
   pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
   errno = error;
-}
-
-std::string target_of(const std::string& path) {
-  constexpr int most_links = 16;
-  fs::path target = path;
-  std::error_code failure;
-  for (int links = 0; links < most_links && fs::is_symlink(target, failure); ++links) {
-    target = target.parent_path() / fs::read_symlink(target, failure);
-    if (failure) { return path; }
-  }
-  return target.string();
 }
 
 std::optional<FileIdentity> identity_of(const std::string& path) {

@@ -26,9 +26,6 @@ class QuietWrites {
   sigset_t mask_before_ = {};
 };
 
-/// Where a name leads: links are followed, even one to a file that is not there yet.
-std::string target_of(const std::string& path);
-
 /// Which file a name means, however it is spelled.
 struct FileIdentity {
   dev_t device = 0;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "base/known_file.hpp"
 #include "model/document_schema.hpp"
 
 namespace elbowroom::detail {
@@ -51,7 +52,12 @@ Status is_replaceable(const std::string& path, std::string_view schema) {
   return begin ? refuse_other_document(*begin, schema, path) : begin.error();
 }
 
+Error led_elsewhere(const std::string& path) {
+  return invalid_input(fmt::format("{}: a link of another user, expected a file of one's own", path));
+}
+
 Status is_writable(const std::string& path) {
+  if (!leads_where_it_should(path)) { return led_elsewhere(path); }
   const AtPath found = what_is_at(path);
   const bool allowed = found == AtPath::free || (found != AtPath::none && access(path.c_str(), W_OK) == 0);
   if (!allowed) { return invalid_input(cannot("written", path)); }
@@ -77,6 +83,7 @@ Status can_write(const std::string& path, std::string_view schema) {
 }
 
 Status write_document(const std::string& path, std::string_view schema, std::string_view text) {
+  if (!leads_where_it_should(path)) { return led_elsewhere(path); }
   const std::string target = target_of(path);
   // A link of /proc may name a file that has no name any more.
   if (what_is_at(path) == AtPath::other || identity_of(target) != identity_of(path)) { return write_to(path, O_TRUNC, text); }
@@ -84,6 +91,7 @@ Status write_document(const std::string& path, std::string_view schema, std::str
   Result<PartialFile> file = PartialFile::beside(target);
   if (!file) { return file.error(); }
   if (Status written = file->write(text); !written) { return written; }
+  if (Status synced = file->sync(); !synced) { return synced; }
   return file->take_place();
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "base/known_file.hpp"
 #include "tune/stored_document.hpp"
 
 namespace elbowroom {

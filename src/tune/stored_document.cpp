@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
@@ -16,13 +17,15 @@
 #include "base/descriptor.hpp"
 #include "base/file_lock.hpp"
 #include "base/files.hpp"
+#include "base/known_file.hpp"
 #include "model/document_schema.hpp"
 
 namespace elbowroom::detail {
 namespace {
 
-// A writer holds the lock for milliseconds. Who keeps it longer is not writing.
+// A writer holds the lock for milliseconds. Who keeps it longer is not writing; many who write take their turns.
 constexpr std::chrono::seconds kLongestWait(5);
+constexpr std::chrono::seconds kLongestQueue(60);
 constexpr int kMostTries = 10;
 
 std::string folder_of(const std::string& path) {
@@ -82,46 +85,77 @@ void limit_access(const Descriptor& lock, const std::string& folder) {
   if ((facts.st_mode & 07777U) != possible) { static_cast<void>(fchmod(lock.get(), possible)); }
 }
 
-/// No link is followed, and nothing but a regular file is a lock.
 Result<Descriptor> open_lock(const std::string& path, const std::string& folder) {
-  constexpr int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  const auto no_lock = [&] { return invalid_input(fmt::format("{}: not a regular file, expected a lock", path)); };
+  std::error_code unknown;
+  // A lock at another place would be another document's.
+  if (std::filesystem::is_symlink(path, unknown)) { return no_lock(); }
   for (int attempt = 0; attempt < kMostTries; ++attempt) {
-    Descriptor lock(open(path.c_str(), flags));
+    Descriptor lock = open_known(path, O_RDWR);
     // O_CREAT alone is refused for a file of another member of the group in a sticky folder.
-    if (!lock.is_open() && errno == ENOENT) { lock = Descriptor(open(path.c_str(), flags | O_CREAT | O_EXCL, 0600)); }
+    if (!lock.is_open() && errno == ENOENT) { lock = open_known(path, O_RDWR | O_CREAT | O_EXCL); }
     if (!lock.is_open() && errno == EEXIST) { continue; }
     if (!lock.is_open()) { break; }
-    struct stat facts = {};
-    if (fstat(lock.get(), &facts) != 0) { break; }
-    if (!S_ISREG(facts.st_mode)) { return invalid_input(fmt::format("{}: not a regular file, expected a lock", path)); }
     limit_access(lock, folder);
     return lock;
   }
-  return invalid_input(cannot("written", path));
+  return errno == EINVAL ? no_lock() : invalid_input(cannot("written", path));
 }
 
-Status take(const Descriptor& lock, const std::string& path) {
-  switch (lock_within(lock, kLongestWait)) {
+/// Changes with every writer.
+std::pair<ino_t, std::int64_t> version_of(const std::string& path) {
+  struct stat facts = {};
+  if (stat(path.c_str(), &facts) != 0) { return {}; }
+  return {facts.st_ino, static_cast<std::int64_t>(facts.st_mtim.tv_sec) * 1'000'000'000 + facts.st_mtim.tv_nsec};
+}
+
+/// Other writers are waited for as long as they write.
+LockState wait_for(const Descriptor& lock, const std::string& path) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds between_looks(200);
+  const Clock::time_point until = Clock::now() + kLongestQueue;
+  auto version = version_of(path);
+  Clock::time_point written = Clock::now();
+  while (true) {
+    const LockState state = lock_within(lock, between_looks);
+    const Clock::time_point now = Clock::now();
+    if (state != LockState::held || now >= until || now - written >= kLongestWait) { return state; }
+    if (const auto seen = version_of(path); seen != version) {
+      version = seen;
+      written = now;
+    }
+  }
+}
+
+Status take(const Descriptor& lock, const std::string& path, const NoticeSink& notice) {
+  const std::string lock_path = path + ".lock";
+  switch (wait_for(lock, path)) {
     case LockState::taken:
       return {};
     case LockState::held:
-      return failed(fmt::format("{}: held by another process for {} s", path, kLongestWait.count()));
+      return failed(fmt::format("{}: held by another process that writes nothing for {} s", lock_path, kLongestWait.count()));
+    case LockState::absent:
+      if (notice) {
+        notice(fmt::format(
+            "{}: its file system has no locks, stored without one: two writers at once can lose what one of them adds", lock_path));
+      }
+      return {};
     case LockState::failed:
       break;
   }
-  return failed(cannot("locked", path));
+  return failed(cannot("locked", lock_path));
 }
 
 }  // namespace
 
 Result<std::optional<std::string>> read_stored(const StoredDocument& document) {
   const std::string& path = document.path;
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const Descriptor file = open_known(path, O_RDONLY);
   if (!file.is_open() && errno == ENOENT) { return std::optional<std::string>(); }
+  if (!file.is_open() && errno == EINVAL) {
+    return invalid_input(fmt::format("{}: not a regular file, expected a {}", path, document.what));
+  }
   if (!file.is_open()) { return invalid_input(cannot("read", path)); }
-  struct stat facts = {};
-  if (fstat(file.get(), &facts) != 0) { return invalid_input(cannot("read", path)); }
-  if (!S_ISREG(facts.st_mode)) { return invalid_input(fmt::format("{}: not a regular file, expected a {}", path, document.what)); }
   std::string text;
   std::array<char, 65'536> buffer;
   while (true) {
@@ -137,6 +171,9 @@ Result<std::optional<std::string>> read_stored(const StoredDocument& document) {
 }
 
 Status can_store(const StoredDocument& document) {
+  if (!leads_where_it_should(document.path)) {
+    return invalid_input(fmt::format("{}: a link of another user, expected a {}", document.path, document.what));
+  }
   if (access(folder_of(document.path).c_str(), W_OK) != 0) { return invalid_input(cannot("written", document.path)); }
   const Result<std::optional<std::string>> text = read_stored(document);
   if (!text) { return text.error(); }
@@ -149,7 +186,7 @@ Status rewrite_stored(const StoredDocument& document, const Rewriting& rewriting
   const std::string lock_path = path + ".lock";
   const Result<Descriptor> lock = open_lock(lock_path, folder_of(path));  // until it closes
   if (!lock) { return lock.error(); }
-  if (Status taken = take(*lock, lock_path); !taken) { return taken; }
+  if (Status taken = take(*lock, path, notice); !taken) { return taken; }
 
   const Result<std::optional<std::string>> before = read_stored(document);
   if (!before) {

@@ -31,10 +31,11 @@ Status can_store(const StoredDocument& document);
 using Rewriting = std::function<Result<std::string>(const std::string& text)>;
 
 /// Replaces the document by what `rewriting` makes of it. Several writers at once, in one process or many, lose nothing. Each holds
-/// a lock on `path`.lock while it reads and replaces the file, and waits five seconds for it at most: then it is `failed`. The lock
-/// is open to those alone who may replace the document. The file is complete and on disk before it gets its name. A damaged file, not
-/// one that cannot be read just now, is kept as `path`.damaged (.damaged.2, ...), with one warning, and begun anew. The lock file stays. `invalid_input` as can_store
-/// says.
+/// a lock on `path`.lock while it reads and replaces the file, and waits five seconds at most for a holder that writes nothing:
+/// then it is `failed`. The lock is open to those alone who may replace the document. Where the file system has no locks the
+/// document is stored without, with a notice. The file is complete and on disk before it gets its name. A damaged file, not one
+/// that cannot be read just now, is kept as `path`.damaged (.damaged.2, ...), with one warning, and begun anew. The lock file
+/// stays. `invalid_input` as can_store says.
 Status rewrite_stored(const StoredDocument& document, const Rewriting& rewriting, const NoticeSink& notice);
 
 }  // namespace elbowroom::detail

@@ -43,7 +43,7 @@ expect 0 run --quiet -- bash -c 'cat "$ELBOWROOM_RUN_CHOICES"'
 holder=$!
 until ! flock -n "$memory.lock" true; do sleep 0.05; done
 expect 3 run --quiet -- bash -c "'$work/ranks'; exit 3"
-complains "what auto found is not kept: $memory.lock: held by another process for 5 s"
+complains "what auto found is not kept: $memory.lock: held by another process that writes nothing for 5 s"
 kill "$holder"
 rm -r "$XDG_CACHE_HOME"
 

@@ -11,8 +11,26 @@ tunes 0
 holder=$!
 until ! flock -n "$profile.lock" true; do sleep 0.05; done
 tunes 1
-grep -qF "$profile.lock: held by another process for 5 s" "$err" || fail 'the lock is not named'
+grep -qF "$profile.lock: held by another process that writes nothing for 5 s" "$err" || fail 'the lock is not named'
 kill "$holder"
+
+# --- a file system without locks, where a stand-in of flock says so -------------------------------------------------------
+no_locks=$(dirname "$ELBOWROOM_BIN")/../tests/stand_ins/libno_locks.so
+if [ -e "$no_locks" ]; then
+  mkdir "$work/tmp"
+  for errno in 38 37 95 524; do
+    profile=$work/without-$errno.json
+    NO_LOCKS_ERRNO=$errno LD_PRELOAD=$no_locks tunes 0
+    grep -qF "$profile.lock: its file system has no locks, stored without one" "$err" || fail "no notice of errno $errno"
+    [ -s "$profile" ] || fail "nothing is stored where flock says $errno"
+    NO_LOCKS_ERRNO=$errno LD_PRELOAD=$no_locks TMPDIR=$work/tmp expect 0 run --policy gate -- bash -c 'echo "$ELBOWROOM_RUN_POLICY $ELBOWROOM_RUN_REPORT_DIR"'
+    grep -q "^gate $work/tmp/elbowroom-unlocked-" "$out" || fail "run falls back where flock says $errno"
+    if grep -q 'without a report' "$err"; then fail "run goes without its folder where flock says $errno"; fi
+    [ -z "$(ls "$work/tmp")" ] || fail "run leaves folders where flock says $errno"
+  done
+else
+  echo 'skipped: file systems without locks, for which no stand-in was built'
+fi
 
 # --- other users ---------------------------------------------------------------------------------------------------------
 as() { local user=$1; shift; setpriv --reuid "$user" --regid "$user" --groups "$user,4242" "$@"; }

@@ -157,12 +157,11 @@ class TuneCommand {
     line.end_case();
     if (!tuned) { return tuned.error(); }
     show("#\n" + to_table(*tuned, origin_.provenance));
-    if (profile_) {
-      if (Status stored = store_choice(*profile_, tuned->choice, notices()); !stored) { return stored; }
-    }
+    Status stored = profile_ ? store_choice(*profile_, tuned->choice, notices()) : Status();
     cases_.push_back(std::move(*tuned));
     const bool to_file = arguments_.json_file && arguments_.json_file != "-";
-    return to_file ? write_document(*arguments_.json_file, kTuneSchema, to_json(origin_, left_out_, cases_)) : Status();
+    Status written = to_file ? write_document(*arguments_.json_file, kTuneSchema, to_json(origin_, left_out_, cases_)) : Status();
+    return stored ? written : stored;
   }
 
   static std::string search_words(const Tuner& tuner) {

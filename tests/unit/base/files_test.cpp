@@ -10,6 +10,8 @@
 #include <sstream>
 #include <string>
 
+#include "base/known_file.hpp"
+
 namespace elbowroom::detail {
 namespace {
 

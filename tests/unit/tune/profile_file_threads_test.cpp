@@ -91,7 +91,7 @@ TEST_F(ProfileFile, ALockThatSomebodyHoldsIsWaitedForSeconds) {
   ASSERT_EQ(flock(held, LOCK_EX), 0);
   const Status stored = store(choice(30));
   ASSERT_FALSE(stored);
-  EXPECT_EQ(stored.error().message, path_ + ".lock: held by another process for 5 s");
+  EXPECT_EQ(stored.error().message, path_ + ".lock: held by another process that writes nothing for 5 s");
   EXPECT_EQ(load_profile(path_)->choices().size(), 1U);
   close(held);
   EXPECT_TRUE(store(choice(30)));
