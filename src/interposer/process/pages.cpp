@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -24,7 +25,20 @@ bool may_write(std::size_t bytes) {
   return getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur == RLIM_INFINITY || bytes <= most.rlim_cur;
 }
 
-ReadFile::ReadFile(const char* path) : file_(open(path, O_RDONLY | O_CLOEXEC)) {}
+int open_regular(const char* path) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  struct stat facts{};
+  if (file < 0 || (fstat(file, &facts) == 0 && S_ISREG(facts.st_mode))) { return file; }
+  close(file);
+  return -1;
+}
+
+bool is_of_this_user(const char* path) {
+  struct stat facts{};
+  return lstat(path, &facts) == 0 && !S_ISLNK(facts.st_mode) && (facts.st_uid == geteuid() || facts.st_uid == 0);
+}
+
+ReadFile::ReadFile(const char* path) : file_(open_regular(path)) {}
 
 ReadFile::~ReadFile() {
   if (file_ >= 0) { close(file_); }

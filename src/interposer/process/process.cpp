@@ -27,7 +27,7 @@ void warn(const char* what, const char* which) {
 // Whoever cannot know what is to be left out leaves everything as it is: the program may have no descriptor left, or have given up
 // its rights or its root.
 void read_rules_file(const char* path, Rules& rules) {
-  const ReadFile file(path);
+  const ReadFile file(is_of_this_user(path) ? path : "");
   const Pages pages(file.size());
   const std::string_view text = file.read_into(pages);
   if (!file.is_open() || text.size() != file.size()) {
@@ -46,7 +46,7 @@ Text mapped_file(const char* variable) {
   const char* path = std::getenv(variable);
   if (path == nullptr || *path == '\0') { return {}; }
   const Uncancelled reading;
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const int file = is_of_this_user(path) ? open_regular(path) : -1;
   const off_t end = file >= 0 ? lseek(file, 0, SEEK_END) : -1;
   const bool readable = end > 0;
   const std::size_t size = readable ? static_cast<std::size_t>(end) : 0;

@@ -130,7 +130,8 @@ void report_to(const ReportSource& source, const ProcessFacts& facts) {
   std::snprintf(unfinished.data(), unfinished.size(), "%s/.%d-%llu%s", directory.data(), facts.pid, stamp,
                 run::kUnfinishedReportSuffix);
   static BufferedFile output;
-  output.file = open(unfinished.data(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (!is_of_this_user(directory.data())) { return say_unwritten(ENOENT); }
+  output.file = open(unfinished.data(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (output.file < 0) { return say_unwritten(errno); }
   output.error = 0;
   output.written = 0;
