@@ -9,12 +9,13 @@ std::span<const EnvironmentVariable> environment_variables() {
   static constexpr std::array all{kNcclLibrary, kCublasLibrary,  kCuptiLibrary, kHipLibrary,    kHiprtcLibrary,
                                   kRcclLibrary, kRocblasLibrary, kNvmlLibrary,  kAmdSmiLibrary, kProfile,
                                   kSimNoise,    kPython,         kRank,         kRanks,         kLocalRank,
-                                  kRankHost,    kRankPort,       kToken,        kTokenFile};
+                                  kRankHost,    kRankPort,       kJob,          kToken,         kTokenFile};
   return all;
 }
 
 std::optional<std::string> read(const EnvironmentVariable& variable) {
-  const char* value = std::getenv(variable.name);
+  // A program that runs with more rights than its user's takes no library and no file from that user's environment.
+  const char* value = secure_getenv(variable.name);
   if (value == nullptr || *value == '\0') { return std::nullopt; }
   return std::string(value);
 }

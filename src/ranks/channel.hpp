@@ -1,5 +1,7 @@
 #pragma once
 
+#include <poll.h>
+
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -24,9 +26,20 @@ class Channel {
   Status send(FrameKind kind, std::string_view payload, Deadline until) { return socket_.send(bytes_of(kind, payload), until); }
 
   [[nodiscard]] bool takes() const { return socket_.takes(); }
-  /// With a last word.
-  void end(FrameKind kind, Deadline until) {
-    if (send(kind, {}, until)) { socket_.end(until); }
+  /// With a last word, which waits for nobody.
+  void end(FrameKind kind) {
+    if (send(kind, {}, Clock::now())) { socket_.end(); }
+  }
+  void wait_for_end(Deadline until) { socket_.wait_for_end(until); }
+
+  /// A frame; absent: none came until then.
+  Result<std::optional<Frame>> wait_for_frame(Deadline until) {
+    while (true) {
+      Result<std::optional<Frame>> frame = poll_frame();
+      if (!frame || *frame || Clock::now() >= until) { return frame; }
+      pollfd event{descriptor(), POLLIN, 0};
+      poll(&event, 1, poll_limit(until));
+    }
   }
 
   /// A frame, if all of it has come, without waiting. `failed` where no more will come.
@@ -45,5 +58,16 @@ class Channel {
   Socket socket_;
   FrameReader reader_{kLongestHello};
 };
+
+/// Tells all at once, and gives them that time together to close their ends.
+template <class Channels>
+void end_all(Channels& channels, FrameKind kind, Deadline until) {
+  for (Channel& channel : channels) {
+    if (channel.is_open()) { channel.end(kind); }
+  }
+  for (Channel& channel : channels) {
+    if (channel.is_open()) { channel.wait_for_end(until); }
+  }
+}
 
 }  // namespace elbowroom::ranks

@@ -27,8 +27,8 @@ std::string bytes_of(FrameKind kind, std::string_view payload) {
 Result<std::optional<Frame>> FrameReader::next() {
   if (bytes_.empty()) { return std::optional<Frame>(); }
   const auto kind = static_cast<FrameKind>(bytes_.front());
-  if (kind < FrameKind::hello || kind > FrameKind::refused) {
-    return failed(fmt::format("a message of kind {}, expected 1 to 6", static_cast<int>(kind)));
+  if (kind < FrameKind::hello || kind > FrameKind::accepted) {
+    return failed(fmt::format("a message of kind {}, expected 1 to 9", static_cast<int>(kind)));
   }
   if (bytes_.size() < kHeader) { return std::optional<Frame>(); }
   const std::size_t length = length_in(bytes_);

@@ -14,9 +14,12 @@ enum class FrameKind : std::uint8_t {
   hello = 1,  ///< a rank says who it is
   request,    ///< of rank 0, to all others
   reply,
-  alive,    ///< rank 0 is there and has nothing to ask
-  over,     ///< rank 0 has ended
-  refused,  ///< rank 0 does not take this rank, and says why to its user
+  alive,      ///< rank 0 is there and has nothing to ask
+  over,       ///< rank 0 has ended
+  refused,    ///< rank 0 does not take this rank, and says why to its user
+  challenge,  ///< rank 0 shows that it has the token, and asks the rank to show the same
+  answer,     ///< the rank's proof
+  accepted,   ///< rank 0 has taken this rank
 };
 
 /// What ranks send each other.
@@ -30,7 +33,7 @@ struct Frame {
 /// As it is sent: a byte of its kind, four of its length with the least first, the payload.
 std::string bytes_of(FrameKind kind, std::string_view payload);
 
-// Until a rank has shown its token it may send no more than a hello.
+// Until a rank has shown that it is one it may send no more than a hello.
 inline constexpr std::size_t kLongestHello = 1024;
 inline constexpr std::size_t kLongestFrame = std::size_t{256} << 20;
 

@@ -7,7 +7,7 @@ namespace elbowroom::ranks {
 namespace {
 
 // Changes with what ranks say before they know each other's versions.
-constexpr std::string_view kProtocol = "elbowroom ranks 1";
+constexpr std::string_view kProtocol = "elbowroom ranks 2";
 
 }  // namespace
 
@@ -17,7 +17,8 @@ std::string bytes_of(const Hello& hello) {
   bytes.text(hello.version);
   bytes.number(hello.rank);
   bytes.number(hello.size);
-  bytes.text(hello.token.value_or(""));
+  bytes.number(static_cast<std::int64_t>(hello.job));
+  bytes.text(hello.number);
   return bytes.take();
 }
 
@@ -28,7 +29,8 @@ std::optional<Hello> hello_in(std::string_view payload) {
   hello.version = bytes.text();
   const std::int64_t rank = bytes.number();
   const std::int64_t size = bytes.number();
-  if (const std::string_view token = bytes.text(); !token.empty()) { hello.token = token; }
+  hello.job = static_cast<std::uint64_t>(bytes.number());
+  hello.number = bytes.text();
   if (!bytes.complete() || size < 1 || size > kMostRanks || rank < 0 || rank >= size) { return std::nullopt; }
   hello.rank = static_cast<int>(rank);
   hello.size = static_cast<int>(size);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,7 +12,8 @@ struct Hello {
   std::string version;  ///< of Elbowroom
   int rank = 0;
   int size = 0;
-  std::optional<std::string> token;  ///< absent: it has none; never empty
+  std::uint64_t job = 0;  ///< a hash of what its launcher calls its job
+  std::string number;     ///< new in each hello, for the proofs that follow
 
   bool operator==(const Hello&) const = default;
 };

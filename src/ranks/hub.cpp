@@ -55,8 +55,7 @@ Hub::~Hub() {
   }
   changed_.notify_one();
   if (alive_.joinable()) { alive_.join(); }
-  const Deadline until = Clock::now() + kFarewell;
-  for (Channel& other : others_) { other.end(FrameKind::over, until); }
+  end_all(others_, FrameKind::over, Clock::now() + kFarewell);
 }
 
 void Hub::keep_alive() {

@@ -12,15 +12,10 @@
 
 #include "elbowroom/base/result.hpp"
 #include "ranks/channel.hpp"
+#include "ranks/handshake.hpp"
 #include "ranks/membership.hpp"
 
 namespace elbowroom::ranks {
-
-/// By what ranks know each other.
-struct Credentials {
-  std::string version;               ///< of Elbowroom
-  std::optional<std::string> token;  ///< absent: none, on loopback alone
-};
 
 // However short a time limit is, a process that the scheduler forgot for a moment is not dead.
 inline constexpr std::chrono::milliseconds kLeastPatience(5000);
@@ -28,7 +23,7 @@ inline constexpr std::chrono::milliseconds kLeastPatience(5000);
 /// Rank 0's end of the connections to all others. Errors name the rank.
 class Hub {
  public:
-  /// Waits until all ranks have come, and tells those that came when one is missing or is none of this run's.
+  /// Waits until all ranks have come and proved themselves, and tells those that came when one is missing or is none of this run's.
   static Result<std::unique_ptr<Hub>> gather(const Membership& membership, const Credentials& credentials,
                                              std::chrono::milliseconds limit);
   /// Tells the others that it is over.

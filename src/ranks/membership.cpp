@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <system_error>
 #include <utility>
 
 #include "base/most_ranks.hpp"
+#include "base/text_hash.hpp"
 #include "elbowroom/base/environment.hpp"
 
 namespace elbowroom::ranks {
@@ -40,6 +43,48 @@ Result<int> local_rank(const Lookup& lookup, const Launcher& launcher, const Mem
   return required(lookup, launcher.local_rank, membership.size, launcher, membership.size);
 }
 
+bool is_loopback(std::string_view host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+
+/// Whether all ranks are on one host: as the launcher says, or else as the host of rank 0 does.
+bool all_here(const Lookup& lookup, const Launcher& launcher, int size) {
+  if (const std::optional<std::string> own = lookup(kRankHost.name)) { return is_loopback(*own); }
+  if (const auto local = launcher.local_size == nullptr ? std::nullopt : lookup(launcher.local_size)) {
+    return number_in(*local, size, kMostRanks).has_value();
+  }
+  if (const auto hosts = launcher.hosts == nullptr ? std::nullopt : lookup(launcher.hosts)) { return *hosts == "1"; }
+  const std::optional<std::string> host = launcher.host == nullptr ? std::nullopt : lookup(launcher.host);
+  return !host || is_loopback(*host);
+}
+
+/// Empty where nothing that is set tells this job from another.
+std::string job_of(const Lookup& lookup, const Launcher& launcher) {
+  std::string job;
+  const auto add = [&](const char* name) {
+    const std::optional<std::string> value = name == nullptr ? std::nullopt : lookup(name);
+    if (value) { job += fmt::format(" {}={}", name, *value); }
+  };
+  add(kJob.name);
+  add(kRankPort.name);
+  std::ranges::for_each(launcher.job, add);
+  const bool by_hand = job.empty() && launcher.size == std::string_view(kRanks.name);
+  return job.empty() && !by_hand ? job : fmt::format("{}{}", launcher.name, job);
+}
+
+/// Ranks in an order of the user's: nobody but rank 0 knows where it is.
+Status check_placement(const Lookup& lookup, const Launcher& launcher, int rank) {
+  const bool of_slurm = launcher.size == std::string_view("SLURM_STEP_NUM_TASKS");
+  if (!of_slurm || lookup(kRankHost.name) || lookup("SLURM_STEP_NUM_NODES") == "1") { return {}; }
+  const std::optional<std::string> order = lookup("SLURM_DISTRIBUTION");
+  if (order && order->starts_with("arbitrary")) {
+    return invalid_input(
+        fmt::format("{}: not set, expected the host of rank 0 (SLURM_DISTRIBUTION is {})", kRankHost.name, *order));
+  }
+  const std::optional<std::string> node = lookup("SLURM_NODEID");
+  if (rank != 0 || !node || *node == "0") { return {}; }
+  return invalid_input(fmt::format("{}: not set, expected the host of rank 0 (SLURM_NODEID is {}: it is not the first of {})",
+                                   kRankHost.name, *node, launcher.host));
+}
+
 /// Where the launcher says that all processes are on one host, or says nothing, rank 0 is on this one.
 Result<std::string> unsaid_host(const Lookup& lookup, const Launcher& launcher, int size) {
   const std::optional<std::string> local = launcher.local_size == nullptr ? std::nullopt : lookup(launcher.local_size);
@@ -67,6 +112,19 @@ Result<int> port_of(const Lookup& lookup, const Launcher& launcher) {
   return port ? Result<int>(*port + beside) : wrong(name, *said, fmt::format("1 to {}", kMostPort - beside));
 }
 
+/// `srun --mpi=pmi2` sets the variables of MPICH's ranks and neither of those that tell about a host.
+bool is_slurms(const Lookup& lookup, const Launcher& launcher) {
+  const bool of_mpich = launcher.size == std::string_view("PMI_SIZE");
+  return of_mpich && !lookup(launcher.local_size) && lookup("SLURM_STEP_NUM_TASKS") == lookup("PMI_SIZE") &&
+         lookup("SLURM_PROCID") == lookup("PMI_RANK");
+}
+
+/// Two jobs whose first hosts are one seldom have one port.
+int port_of_job(const std::string& job) {
+  constexpr std::uint64_t ports = 512;
+  return job.empty() ? kDefaultPort : kDefaultPort + static_cast<int>(detail::hash_of(job) % ports);
+}
+
 struct LaunchedRank {
   const Launcher* launcher = nullptr;
   int rank = 0;
@@ -77,7 +135,7 @@ struct LaunchedRank {
 Result<std::optional<LaunchedRank>> own_rank(const Lookup& lookup) {
   for (const Launcher& launcher : launchers()) {
     const std::optional<std::string> ranks = lookup(launcher.size);
-    if (!ranks) { continue; }
+    if (!ranks || is_slurms(lookup, launcher)) { continue; }
     const std::optional<int> size = number_in(*ranks, 1, kMostRanks);
     if (!size) { return wrong(launcher.size, *ranks, fmt::format("1 to {} ranks", kMostRanks)); }
     const Result<int> rank = required(lookup, launcher.rank, *size, launcher, *size);
@@ -100,12 +158,48 @@ std::span<const Launcher> launchers() {
   static constexpr std::array all{
       Launcher{"elbowroom launch", kRanks.name, kRank.name, kLocalRank.name, nullptr, kRankHost.name, kRankPort.name},
       // The store that torchrun's own processes meet at listens at MASTER_PORT.
-      Launcher{"torchrun", "WORLD_SIZE", "RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", 1},
-      Launcher{"mpirun (Open MPI)", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
-               "OMPI_COMM_WORLD_LOCAL_SIZE", nullptr, nullptr},
-      Launcher{"mpirun (MPICH)", "PMI_SIZE", "PMI_RANK", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", nullptr, nullptr},
+      Launcher{"torchrun",
+               "WORLD_SIZE",
+               "RANK",
+               "LOCAL_RANK",
+               "LOCAL_WORLD_SIZE",
+               "MASTER_ADDR",
+               "MASTER_PORT",
+               1,
+               nullptr,
+               {"TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT"}},
+      Launcher{"mpirun (Open MPI)",
+               "OMPI_COMM_WORLD_SIZE",
+               "OMPI_COMM_WORLD_RANK",
+               "OMPI_COMM_WORLD_LOCAL_RANK",
+               "OMPI_COMM_WORLD_LOCAL_SIZE",
+               nullptr,
+               nullptr,
+               0,
+               nullptr,
+               {"PMIX_NAMESPACE", "OMPI_MCA_orte_precondition_transports"}},
+      Launcher{"mpirun (MPICH)",
+               "PMI_SIZE",
+               "PMI_RANK",
+               "MPI_LOCALRANKID",
+               "MPI_LOCALNRANKS",
+               nullptr,
+               nullptr,
+               0,
+               nullptr,
+               {"PMI_JOBID"},
+               "hydra_pmi_proxy"},
       // SLURM_NTASKS is set in a batch script as well, which runs once.
-      Launcher{"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_LOCALID", nullptr, "SLURM_STEP_NODELIST", nullptr},
+      Launcher{"srun",
+               "SLURM_STEP_NUM_TASKS",
+               "SLURM_PROCID",
+               "SLURM_LOCALID",
+               nullptr,
+               "SLURM_STEP_NODELIST",
+               nullptr,
+               0,
+               "SLURM_STEP_NUM_NODES",
+               {"SLURM_CLUSTER_NAME", "SLURM_JOB_ID", "SLURM_STEP_ID"}},
   };
   return all;
 }
@@ -116,6 +210,7 @@ Result<std::optional<Membership>> membership_of(const Lookup& lookup) {
   if (!own) { return own.error(); }
   if (!*own || (*own)->size == 1) { return std::optional<Membership>(); }
   const auto& [launcher, rank, size] = **own;
+  if (Status placed = check_placement(lookup, *launcher, rank); !placed) { return placed.error(); }
   Membership membership{launcher->name, rank, size, 0, "", kDefaultPort};
   const Result<int> local = local_rank(lookup, *launcher, membership);
   if (!local) { return local.error(); }
@@ -126,6 +221,12 @@ Result<std::optional<Membership>> membership_of(const Lookup& lookup) {
   membership.local_rank = *local;
   membership.host = *std::move(host);
   membership.port = *port;
+  membership.here = all_here(lookup, *launcher, size);
+  membership.named = lookup(kRankHost.name) || lookup(kRankPort.name);
+  membership.job = job_of(lookup, *launcher);
+  membership.process_of_host = launcher->process_of_host;
+  const bool port_said = lookup(kRankPort.name) || (launcher->port != nullptr && lookup(launcher->port));
+  if (!port_said && !membership.here && !membership.named) { membership.port = port_of_job(membership.job); }
   return std::optional(std::move(membership));
 }
 

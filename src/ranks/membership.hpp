@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <span>
@@ -16,10 +17,13 @@ struct Launcher {
   const char* size;
   const char* rank;
   const char* local_rank;
-  const char* local_size;  ///< null: none
-  const char* host;        ///< of rank 0; null: it is not said
-  const char* port;        ///< null: not said, kDefaultPort
-  int port_beside = 0;     ///< added to it, where somebody else listens at the port that is said
+  const char* local_size;                 ///< null: none
+  const char* host;                       ///< of rank 0; null: it is not said
+  const char* port;                       ///< null: not said, kDefaultPort
+  int port_beside = 0;                    ///< added to it, where somebody else listens at the port that is said
+  const char* hosts = nullptr;            ///< number of hosts; null: it is not said
+  std::array<const char*, 3> job = {};    ///< equal on all ranks of a job and different in another; null: no more of them
+  std::string_view process_of_host = {};  ///< whose descendants the ranks of one host are, where no variable names the job
 };
 
 /// The launcher that is nearest to the process first: torchrun under srun sets what counts, and srun's variables are still there.
@@ -36,6 +40,10 @@ struct Membership {
   int local_rank = 0;
   std::string host;
   int port = kDefaultPort;
+  bool here = false;     ///< all ranks are on this host, as far as the launcher tells
+  bool named = false;    ///< the user said where rank 0 is met
+  std::string job = {};  ///< what tells this job from others; empty: nothing does
+  std::string_view process_of_host = {};
 
   bool operator==(const Membership&) const = default;
 };

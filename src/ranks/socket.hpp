@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/descriptor.hpp"
 #include "elbowroom/base/result.hpp"
@@ -25,43 +26,27 @@ int poll_limit(Deadline until);
 class Socket {
  public:
   Socket() = default;
-  /// Of a connected TCP socket that does not block.
+  /// Of a connected socket that does not block.
   explicit Socket(Descriptor descriptor);
 
   [[nodiscard]] int descriptor() const { return descriptor_.get(); }
   [[nodiscard]] bool is_open() const { return descriptor_.is_open(); }
+  [[nodiscard]] Descriptor release() { return std::move(descriptor_); }
 
   /// All of it, or why not.
   Status send(std::string_view bytes, Deadline until);
   /// Whether a few bytes would be taken at once.
   [[nodiscard]] bool takes() const;
-  /// Nothing more will be sent; waits until the other end has closed too. What it sends meanwhile is dropped: were it unread when
-  /// this end closes, the other would not get what was sent last.
-  void end(Deadline until);
+  /// Nothing more will be sent.
+  void end();
+  /// Waits until the other end has closed too. What it sends meanwhile is dropped: were it unread when this end closes, the other
+  /// would not get what was sent last.
+  void wait_for_end(Deadline until);
   /// What has come, without waiting; absent: nothing yet. `failed` where no more will come.
   Result<std::optional<std::string>> receive();
 
  private:
   Descriptor descriptor_;
 };
-
-/// Where rank 0 is met. Without a token that is this host's loopback alone: `invalid_input` for any other.
-struct Meeting {
-  std::string host;
-  int port = 0;
-  bool loopback_alone = true;
-};
-
-/// Listens there: at all of this host's addresses, or at its loopback's where the host is that.
-Result<Descriptor> listen_at(const Meeting& meeting);
-
-/// A connection that somebody has asked for; absent: nobody has.
-std::optional<Socket> accept_from(const Descriptor& listener);
-
-/// Connects to rank 0, which may not be there yet.
-Result<Socket> connect_to(const Meeting& meeting, std::chrono::milliseconds limit);
-
-/// A port of loopback where nobody listens.
-Result<int> free_port();
 
 }  // namespace elbowroom::ranks

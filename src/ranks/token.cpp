@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "base/descriptor.hpp"
+#include "base/known_file.hpp"
 #include "elbowroom/base/environment.hpp"
 
 namespace elbowroom::ranks {
@@ -36,11 +36,11 @@ Error of_file(const std::string& path, std::string_view what) {
 }
 
 Result<Token> token_in(const std::string& path) {
-  // A pipe that is named by mistake would be waited for.
-  const elbowroom::detail::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const elbowroom::detail::Descriptor file = elbowroom::detail::open_known(path, O_RDONLY);
+  if (!file.is_open() && errno == EINVAL) { return of_file(path, "no regular file"); }
   if (!file.is_open()) { return of_file(path, fmt::format("cannot be read: {}", std::strerror(errno))); }
   struct stat facts = {};
-  if (fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) { return of_file(path, "no regular file"); }
+  if (fstat(file.get(), &facts) != 0) { return of_file(path, fmt::format("cannot be read: {}", std::strerror(errno))); }
   if (facts.st_uid != geteuid()) { return of_file(path, fmt::format("of user {}, expected of {}", facts.st_uid, geteuid())); }
   constexpr mode_t others = 077;
   if ((facts.st_mode & others) != 0) {
@@ -74,17 +74,6 @@ Result<std::string> new_token() {
   std::string token;
   for (const unsigned char byte : random) { token += fmt::format("{:02x}", byte); }
   return token;
-}
-
-bool same_token(std::string_view one, std::string_view other) {
-  // Both are as long, whatever they are: a difference is looked for in all of the longest that there may be.
-  std::array<unsigned char, kMostToken> left = {};
-  std::array<unsigned char, kMostToken> right = {};
-  std::copy_n(one.begin(), std::min(one.size(), kMostToken), left.begin());
-  std::copy_n(other.begin(), std::min(other.size(), kMostToken), right.begin());
-  volatile unsigned char differs = one.size() == other.size() && one.size() <= kMostToken ? 0 : 1;
-  for (std::size_t at = 0; at < kMostToken; ++at) { differs = differs | static_cast<unsigned char>(left[at] ^ right[at]); }
-  return differs == 0;
 }
 
 }  // namespace elbowroom::ranks

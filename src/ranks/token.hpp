@@ -16,7 +16,4 @@ Result<std::optional<std::string>> token_of(const Lookup& lookup);
 /// A new one, which nobody can guess.
 Result<std::string> new_token();
 
-/// Takes as long whatever the two have in common.
-bool same_token(std::string_view one, std::string_view other);
-
 }  // namespace elbowroom::ranks

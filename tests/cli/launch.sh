@@ -38,15 +38,15 @@ ended() {
 }
 
 # --- the environment ------------------------------------------------------------------------------------------------------
-ELBOWROOM_TOKEN_FILE=/x expect 0 launch -n 3 -- bash -c \
-  'echo "$ELBOWROOM_RANK of $ELBOWROOM_RANKS, $ELBOWROOM_LOCAL_RANK here, at $ELBOWROOM_HOST, ${#ELBOWROOM_TOKEN} ${ELBOWROOM_TOKEN_FILE-none}"'
+ELBOWROOM_TOKEN_FILE=/x ELBOWROOM_PORT=9 expect 0 launch -n 3 -- bash -c \
+  'echo "$ELBOWROOM_RANK of $ELBOWROOM_RANKS, $ELBOWROOM_LOCAL_RANK here, ${ELBOWROOM_PORT-none} ${#ELBOWROOM_TOKEN} ${ELBOWROOM_TOKEN_FILE-none}"'
 silent
-for rank in 0 1 2; do says "$rank of 3, $rank here, at 127.0.0.1, 32 none"; done
+for rank in 0 1 2; do says "$rank of 3, $rank here, none 32 none"; done
 [ "$(wc -l <"$out")" -eq 3 ] || fail 'expected one line of each rank'
-expect 0 launch -n 2 -- bash -c 'echo "$ELBOWROOM_PORT $ELBOWROOM_TOKEN"'
-[ "$(sort -u "$out" | wc -l)" -eq 1 ] || fail 'ranks have different ports or tokens'
+expect 0 launch -n 2 -- bash -c 'echo "$ELBOWROOM_JOB $ELBOWROOM_TOKEN"'
+[ "$(sort -u "$out" | wc -l)" -eq 1 ] || fail 'ranks have different jobs or tokens'
 cp "$out" first
-expect 0 launch -n 2 -- bash -c 'echo "$ELBOWROOM_PORT $ELBOWROOM_TOKEN"'
+expect 0 launch -n 2 -- bash -c 'echo "$ELBOWROOM_JOB $ELBOWROOM_TOKEN"'
 cmp -s first "$out" && fail 'two launches have one token'
 echo text | expect 0 launch -n 2 -- cat
 [ ! -s "$out" ] || fail 'ranks have a standard input'

@@ -40,7 +40,7 @@ done < <(awk '/^\| Control \(/ { inside = 1; next } inside && /^\| `/ { print } 
   fail "docs/tuning.md has $rows controls"
 section 'Environment variables' ELBOWROOM_NCCL_LIBRARY ELBOWROOM_CUBLAS_LIBRARY ELBOWROOM_CUPTI_LIBRARY ELBOWROOM_HIP_LIBRARY \
   ELBOWROOM_HIPRTC_LIBRARY ELBOWROOM_RCCL_LIBRARY ELBOWROOM_ROCBLAS_LIBRARY ELBOWROOM_PROFILE \
-  ELBOWROOM_RANK ELBOWROOM_RANKS ELBOWROOM_LOCAL_RANK ELBOWROOM_HOST ELBOWROOM_PORT ELBOWROOM_TOKEN ELBOWROOM_TOKEN_FILE
+  ELBOWROOM_RANK ELBOWROOM_RANKS ELBOWROOM_LOCAL_RANK ELBOWROOM_HOST ELBOWROOM_PORT ELBOWROOM_JOB ELBOWROOM_TOKEN ELBOWROOM_TOKEN_FILE
 
 # Why a backend is unusable stands in doctor: a terminal of 80 columns shows each backend in one line.
 if awk '/^[^ ]/ { inside = index($0, "Backends") == 1; next } inside && length > 80' "$out" | grep -q .; then fail 'a line of a backend is longer than 80 columns'; fi

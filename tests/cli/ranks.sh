@@ -132,31 +132,69 @@ python3 -c 'import socket, sys, time
 s = socket.socket(); s.bind(("127.0.0.1", int(sys.argv[1]))); s.listen(); print("ready", flush=True); time.sleep(60)' "$port" >ready &
 taker=$!
 until [ -s ready ]; do sleep 0.02; done
-start 0 2 -- "${quick[@]}"
+start 0 2 ELBOWROOM_TOKEN=$token -- "${quick[@]}"
 ended 0 1
 kill $taker
 wait $taker 2>/dev/null
 one_line "ELBOWROOM_PORT: port $port of 127.0.0.1 cannot be listened at: Address already in use"
 
 begin 'wrong token'
-start 0 2 ELBOWROOM_TOKEN=$token -- "${quick[@]}"
-start 1 2 ELBOWROOM_TOKEN=${token}x -- "${quick[@]}"
-ended 0 2
-ended 1 2
-one_line "elbowroom bench: rank 1: ELBOWROOM_TOKEN: another than rank 0's"
-grep -q "$token" "$err" && fail 'shows the token'
+start 0 2 ELBOWROOM_TOKEN=$token -- "${quick[@]}" --timeout 2
+start 1 2 ELBOWROOM_TOKEN=${token}x -- "${quick[@]}" --timeout 2
+ended 0 1
+ended 1 1
+grep -qE "rank 1: not come to port $port of 127.0.0.1 within 2.0 s \(1 of 2 ranks are there; connections refused: [0-9]+ without this run's token\)" err.0 ||
+  fail 'rank 0 does not say whom it sent away'
+grep -qF "rank 1: rank 0: not at port $port of 127.0.0.1 within 2.0 s: who is met there has another ELBOWROOM_TOKEN" err.1 || fail 'rank 1 does not say why'
+cat err.* | grep -q "$token" && fail 'shows the token'
 
-begin 'a token that one rank lacks'
-start 0 3 ELBOWROOM_TOKEN=$token -- "${quick[@]}"
-start 2 3 -- "${quick[@]}"
-ended 0 2
-ended 2 2
-one_line "elbowroom bench: rank 2: ELBOWROOM_TOKEN: another than rank 0's"
+begin 'a wrong token beside the right one'
+start 0 2 ELBOWROOM_TOKEN=$token -- "${quick[@]}"
+start 1 2 ELBOWROOM_TOKEN=${token}x -- "${quick[@]}" --timeout 1
+ended 1 1
+start 1 2 ELBOWROOM_TOKEN=$token -- "${quick[@]}"
+ended 0 0
+ended 1 0
+
+begin 'too few descriptors'
+ulimit -S -n 16
+start 0 24 ELBOWROOM_TOKEN=$token -- "${quick[@]}" --timeout 2
+ulimit -S -n "$(ulimit -H -n)"
+for ((rank = 1; rank < 24; ++rank)); do start $rank 24 ELBOWROOM_TOKEN=$token -- "${quick[@]}" --timeout 3; done
+ended 0 1
+grep -qE 'ranks are there; connections refused: .*[0-9]+ for want of descriptors' err.0 || fail "does not say why ranks are missing: $(cat err.0)"
+wait
+
+begin 'another user without a token'
+if [ "$(id -u)" -eq 0 ] && setpriv --reuid 65534 --regid 65534 --clear-groups true 2>/dev/null; then
+  start 0 2 -- "${quick[@]}" --timeout 2
+  setpriv --reuid 65534 --regid 65534 --clear-groups python3 - "$port" <<'PY' || fail 'another user is told something'
+import socket, sys, time
+name = 0xCBF29CE484222325
+for byte in b"elbowroom launch ELBOWROOM_PORT=" + sys.argv[1].encode():
+    name = (name ^ byte) * 0x100000001B3 % 2**64
+until = time.monotonic() + 10
+while True:
+    peer = socket.socket(socket.AF_UNIX)
+    try:
+        peer.connect(f"\0elbowroom-ranks-0-{name:016x}-0")
+        break
+    except ConnectionRefusedError:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+peer.settimeout(5)
+sys.exit(peer.recv(1) != b"")
+PY
+  ended 0 1
+  one_line "rank 1: not come to a socket of this host within 2.0 s (1 of 2 ranks are there; connections refused: 1 of other users)"
+else
+  echo 'skipped: another user, which needs root'
+fi
 
 begin 'no token on another interface'
 start 0 2 ELBOWROOM_HOST=192.0.2.1 -- "${quick[@]}"
 ended 0 2
-one_line 'ELBOWROOM_TOKEN: not set, expected a token of all ranks, because rank 0 is on 192.0.2.1'
+one_line 'ELBOWROOM_TOKEN: not set, expected a token of all ranks, because rank 0 is on 192.0.2.1 (without one, one host alone)'
 
 begin 'a token that others can read'
 echo $token >token
@@ -182,12 +220,12 @@ start 0 3 -- "${quick[@]}" --timeout 1
 start 1 3 -- "${quick[@]}" --timeout 5
 ended 0 1
 ended 1 0
-one_line "elbowroom bench: rank 2: not come to port $port of 127.0.0.1 within 1.0 s (2 of 3 ranks are there)"
+one_line "elbowroom bench: rank 2: not come to a socket of this host within 1.0 s (2 of 3 ranks are there)"
 
 begin 'rank 0 missing'
 start 1 2 -- "${quick[@]}" --timeout 1
 ended 1 1
-one_line "elbowroom bench: rank 1: rank 0: not at port $port of 127.0.0.1 within 1.0 s: Connection refused"
+one_line "elbowroom bench: rank 1: rank 0: not at a socket of this host within 1.0 s: Connection refused"
 
 begin 'two processes of a rank'
 start 1 3 -- "${quick[@]}"
@@ -210,16 +248,24 @@ begin 'another version'
 start 0 2 -- "${quick[@]}"
 python3 - "$port" <<'PY' || fail 'rank 0 does not refuse the other version'
 import socket, struct, sys, time
+import os
 text = lambda t: struct.pack("<q", len(t)) + t
-hello = text(b"elbowroom ranks 1") + text(b"0.0.1") + struct.pack("<qq", 1, 2) + text(b"")
+job = 0xCBF29CE484222325
+for byte in b"elbowroom launch ELBOWROOM_PORT=" + sys.argv[1].encode():
+    job = (job ^ byte) * 0x100000001B3 % 2**64
+hello = text(b"elbowroom ranks 2") + text(b"0.0.1") + struct.pack("<qqQ", 1, 2, job) + text(b"n" * 16)
 for _ in range(200):
+    peer = socket.socket(socket.AF_UNIX)
     try:
-        peer = socket.create_connection(("127.0.0.1", int(sys.argv[1])), 5)
+        peer.connect(f"\0elbowroom-ranks-{os.geteuid()}-{job:016x}-0")
         break
     except ConnectionRefusedError:
         time.sleep(0.05)
 peer.sendall(bytes([1]) + struct.pack("<I", len(hello)) + hello)
-sys.exit(peer.recv(5) != bytes([6, 0, 0, 0, 0]))
+# A challenge with a number of 16 bytes and no proof, which needs none on one host; its answer is empty as well.
+challenge = peer.recv(5 + 8 + 16 + 8, socket.MSG_WAITALL)
+peer.sendall(bytes([8, 0, 0, 0, 0]))
+sys.exit(challenge[0] != 7 or peer.recv(5, socket.MSG_WAITALL) != bytes([6, 0, 0, 0, 0]))
 PY
 ended 0 2
 one_line 'elbowroom bench: rank 1: version: 0.0.1, expected '
@@ -358,7 +404,7 @@ ended 0 2
 one_line "elbowroom bench: host of rank 0: 'nowhere.invalid': "
 
 begin 'strangers at the port'
-start 0 2 -- "${quick[@]}"
+start 0 2 ELBOWROOM_TOKEN=$token -- "${quick[@]}"
 python3 - "$port" <<'PY'
 import socket, sys, time
 said = [b"GET / HTTP/1.1\r\n\r\n", b"", b"\1\0\0\0\x7f", b"\3\0\0\0\0", bytes(range(256)) * 64]
@@ -370,7 +416,7 @@ while len(peers) < len(said):
     except ConnectionRefusedError:
         time.sleep(0.05)
 PY
-start 1 2 -- "${quick[@]}"
+start 1 2 ELBOWROOM_TOKEN=$token -- "${quick[@]}"
 ended 0 0
 ended 1 0
 nobody_left

@@ -17,8 +17,6 @@
 
 #include "elbowroom/base/environment.hpp"
 #include "elbowroom/model/comm_environment.hpp"
-#include "ranks/membership.hpp"
-#include "ranks/socket.hpp"
 #include "ranks/token.hpp"
 #include "start_process.hpp"
 
@@ -75,18 +73,20 @@ Result<RanksEnd> RankProcesses::run() {
 }
 
 Status RankProcesses::start(const SignalQueue& signals) {
+  // The ranks meet at a name of this host that has the job's word in it: nobody knows it before they do.
+  const Result<std::string> job = ranks::new_token();
   const Result<std::string> token = ranks::new_token();
-  if (!token) { return token.error(); }
-  const Result<int> port = ranks::free_port();
-  if (!port) { return port.error(); }
+  if (!job || !token) { return job ? token.error() : job.error(); }
   const pid_t self = getpid();
   for (int rank = 0; rank < ranks_; ++rank) {
-    EnvironmentChanges changes{{kRank.name, std::to_string(rank)},      {kRanks.name, std::to_string(ranks_)},
-                               {kLocalRank.name, std::to_string(rank)}, {kRankHost.name, std::string(ranks::kLoopback)},
-                               {kRankPort.name, std::to_string(*port)}, {kToken.name, *token}};
+    EnvironmentChanges changes{{kRank.name, std::to_string(rank)},
+                               {kRanks.name, std::to_string(ranks_)},
+                               {kLocalRank.name, std::to_string(rank)},
+                               {kJob.name, *job},
+                               {kToken.name, *token}};
     if (nodes_ > 1) { std::ranges::move(as_node(rank * nodes_ / ranks_), std::back_inserter(changes)); }
     const Result<StartedProcess> started =
-        start_process(command_, changes, {kTokenFile.name}, signals, [self] { become_rank(self); });
+        start_process(command_, changes, {kTokenFile.name, kRankHost.name, kRankPort.name}, signals, [self] { become_rank(self); });
     if (!started) { return started.error(); }
     started_.push_back({started->pid, false});
     if (!started->failure) { continue; }

@@ -15,8 +15,11 @@
 #include "backend/over_ranks.hpp"
 #include "base/descriptor.hpp"
 #include "console.hpp"
+#include "elbowroom/base/environment.hpp"
 #include "elbowroom/experiment/cases.hpp"
 #include "exit_code.hpp"
+#include "keyed_hash.hpp"
+#include "launching_process.hpp"
 #include "ranks/hub.hpp"
 #include "ranks/membership.hpp"
 #include "ranks/spoke.hpp"
@@ -75,6 +78,22 @@ class EndSignals {
   detail::Descriptor queue_;
 };
 
+/// What this process shows others; `invalid_input` where it has a token that it could not prove.
+Result<ranks::Credentials> credentials_of(const ranks::Membership& membership) {
+  Result<std::optional<std::string>> token = ranks::token_of(variable);
+  if (!token) { return token.error(); }
+  ranks::Credentials credentials{ELBOWROOM_VERSION, *std::move(token), keyed_hash()};
+  if (credentials.mac || !credentials.token) { return credentials; }
+  // On one host the kernel says whose processes the ranks are.
+  const bool needless = membership.here && !membership.named && !membership.job.empty();
+  if (!needless) {
+    return unavailable(
+        fmt::format("{}: this program was built without libsodium, by which ranks prove that they have it", kToken.name));
+  }
+  credentials.token.reset();
+  return credentials;
+}
+
 int lead(std::string_view who, const ranks::Membership& membership, const ranks::Credentials& credentials, CaseOptions& options,
          const std::function<int()>& work) {
   const Result<std::unique_ptr<ranks::Hub>> hub = ranks::Hub::gather(membership, credentials, limit_of(options));
@@ -116,18 +135,18 @@ bool is_one_of_ranks() {
 }
 
 int in_ranks(std::string_view who, CaseOptions& options, const std::function<int()>& work) {
-  const Result<std::optional<ranks::Membership>> membership = ranks::membership_of(variable);
+  Result<std::optional<ranks::Membership>> membership = ranks::membership_of(variable);
   if (!membership) { return complain(who, membership.error()); }
   if (!*membership) { return work(); }
+  if ((*membership)->here && (*membership)->job.empty()) { (*membership)->job = launching_process((*membership)->process_of_host); }
   const bool leads = (*membership)->rank == 0;
   if (Status good = check_timeout(options); !good) { return leads ? complain(who, good.error()) : exit_bad_input; }
-  Result<std::optional<std::string>> token = ranks::token_of(variable);
-  if (!token) {
-    print_notice(who, fmt::format("rank {}: {}", (*membership)->rank, token.error().message));
-    return exit_code_of(token.error().kind);
+  const Result<ranks::Credentials> credentials = credentials_of(**membership);
+  if (!credentials) {
+    print_notice(who, fmt::format("rank {}: {}", (*membership)->rank, credentials.error().message));
+    return exit_code_of(credentials.error().kind);
   }
-  const ranks::Credentials credentials{ELBOWROOM_VERSION, *std::move(token)};
-  return leads ? lead(who, **membership, credentials, options, work) : serve(who, **membership, credentials, options);
+  return leads ? lead(who, **membership, *credentials, options, work) : serve(who, **membership, *credentials, options);
 }
 
 bool speaks_for_all() { return ranks::speaks_for_all(variable); }

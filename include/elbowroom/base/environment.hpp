@@ -46,7 +46,8 @@ inline constexpr EnvironmentVariable kRanks{"ELBOWROOM_RANKS", "how many process
 inline constexpr EnvironmentVariable kLocalRank{"ELBOWROOM_LOCAL_RANK", "which of this host's processes this one is, from 0"};
 inline constexpr EnvironmentVariable kRankHost{"ELBOWROOM_HOST", "host of rank 0, where the others meet it"};
 inline constexpr EnvironmentVariable kRankPort{"ELBOWROOM_PORT", "port of rank 0, where the others meet it"};
-inline constexpr EnvironmentVariable kToken{"ELBOWROOM_TOKEN", "secret that ranks of several hosts show each other"};
+inline constexpr EnvironmentVariable kJob{"ELBOWROOM_JOB", "a word that ranks of one job have in common and no other job has"};
+inline constexpr EnvironmentVariable kToken{"ELBOWROOM_TOKEN", "secret by which ranks of several hosts know each other"};
 inline constexpr EnvironmentVariable kTokenFile{"ELBOWROOM_TOKEN_FILE", "file with that secret, which only its user can read"};
 
 ELBOWROOM_API std::span<const EnvironmentVariable> environment_variables();

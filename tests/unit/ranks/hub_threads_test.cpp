@@ -5,54 +5,19 @@
 #include <array>
 #include <future>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "ranks/hello.hpp"
 #include "ranks/hub.hpp"
-#include "ranks/spoke.hpp"
+#include "unit/ranks/peers.hpp"
 
 namespace elbowroom::ranks {
 namespace {
 
-using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr int kNoInterrupts = -1;
-
-Membership membership_of_rank(int rank, int size, int port) { return {"a test", rank, size, rank, std::string(kLoopback), port}; }
-
-const Credentials& credentials() {
-  static const Credentials known{"1.0", "0123456789abcdef"};
-  return known;
-}
-
-/// A rank that answers each request with its number and the request, and how it ended.
-std::future<std::string> echo(Membership membership, Credentials own = credentials()) {
-  return std::async(std::launch::async, [membership = std::move(membership), own = std::move(own)]() -> std::string {
-    Result<Spoke> spoke = Spoke::join(membership, own, 10s);
-    if (!spoke) { return spoke.error().message; }
-    while (true) {
-      const Result<Word> word = spoke->next(kNoInterrupts);
-      if (!word) { return word.error().message; }
-      if (const auto* end = std::get_if<End>(&*word)) { return *end == End::over ? "over" : "refused"; }
-      spoke->reply(std::to_string(membership.rank) + std::get<std::string>(*word));
-    }
-  });
-}
-
-/// A connection that says what it is given.
-Socket saying(int port, std::string_view bytes) {
-  Result<Socket> socket = connect_to({std::string(kLoopback), port, true}, 10s);
-  EXPECT_TRUE(socket && socket->send(bytes, Clock::now() + 1s));
-  return socket ? *std::move(socket) : Socket();
-}
-
-std::string hello_bytes(const Hello& hello) { return bytes_of(FrameKind::hello, bytes_of(hello)); }
-
 TEST(Hub, AsksAllAndHearsThemInTheirOrder) {
-  const int port = *free_port();
+  const int port = free_port();
   std::vector<std::future<std::string>> others;
   for (const int rank : {3, 1, 2}) { others.push_back(echo(membership_of_rank(rank, 4, port))); }
   {
@@ -67,7 +32,7 @@ TEST(Hub, AsksAllAndHearsThemInTheirOrder) {
 }
 
 TEST(Hub, NamesThoseWhoDoNotCome) {
-  const int port = *free_port();
+  const int port = free_port();
   auto other = echo(membership_of_rank(2, 4, port));
   const auto begin = Clock::now();
   const auto hub = Hub::gather(membership_of_rank(0, 4, port), credentials(), 500ms);
@@ -86,14 +51,12 @@ TEST(Hub, RefusesARankThatIsNoneOfItsOwn) {
     std::string complaint;
   };
   const std::vector<Case> cases = {
-      {1, 3, {"1.0", "fedcba9876543210"}, "rank 1: ELBOWROOM_TOKEN: another than rank 0's"},
-      {1, 3, {"1.0", std::nullopt}, "rank 1: ELBOWROOM_TOKEN: another than rank 0's"},
-      {1, 3, {"1.1", "0123456789abcdef"}, "rank 1: version: 1.1, expected 1.0 (rank 0's)"},
+      {1, 3, {"1.1", "0123456789abcdef", mac}, "rank 1: version: 1.1, expected 1.0 (rank 0's)"},
       {1, 4, credentials(), "rank 1: number of ranks: 4, expected 3 (rank 0's)"},
       {0, 3, credentials(), "rank 0: two processes say that they are it"},
   };
   for (const Case& one : cases) {
-    const int port = *free_port();
+    const int port = free_port();
     auto other = echo(membership_of_rank(one.rank, one.size, port), one.own);
     const auto hub = Hub::gather(membership_of_rank(0, 3, port), credentials(), 10s);
     ASSERT_FALSE(hub);
@@ -103,8 +66,97 @@ TEST(Hub, RefusesARankThatIsNoneOfItsOwn) {
   }
 }
 
+TEST(Hub, SendsAwayWhoCannotProveItselfAndGoesOn) {
+  const int port = free_port();
+  auto meeting = std::async(std::launch::async, [&] { return Hub::gather(membership_of_rank(0, 2, port), credentials(), 10s); });
+  const auto refused = Spoke::join(membership_of_rank(1, 2, port), {"1.0", "fedcba9876543210", mac}, 1s);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("has another ELBOWROOM_TOKEN"));
+  // A proof of another hello, as somebody who overheard it would send.
+  Channel replaying(saying(port, bytes_of(FrameKind::hello, bytes_of(hello_of(1, 2)))), kLongestHello);
+  ASSERT_TRUE(replaying.wait_for_frame(Clock::now() + 10s));
+  const std::string old = ranks_proof(credentials(), hello_of(1, 2), "an older number.");
+  ASSERT_TRUE(replaying.send(FrameKind::answer, old, Clock::now() + 1s));
+  EXPECT_FALSE(replaying.wait_for_frame(Clock::now() + 10s)) << "is told anything";
+  auto rank = echo(membership_of_rank(1, 2, port));
+  auto hub = meeting.get();
+  ASSERT_TRUE(hub) << hub.error().message;
+  hub->reset();
+  EXPECT_EQ(rank.get(), "over");
+}
+
+TEST(Hub, CountsWhoWasSentAway) {
+  const int port = free_port();
+  auto meeting = std::async(std::launch::async, [&] { return Hub::gather(membership_of_rank(0, 2, port), credentials(), 2s); });
+  Hello other_job = hello_of(1, 2);
+  other_job.job += 1;
+  const Socket http = saying(port, "GET / HTTP/1.1\r\n\r\n");
+  const Socket job = saying(port, bytes_of(FrameKind::hello, bytes_of(other_job)));
+  Channel proofless(saying(port, bytes_of(FrameKind::hello, bytes_of(hello_of(1, 2)))), kLongestHello);
+  ASSERT_TRUE(proofless.wait_for_frame(Clock::now() + 10s));
+  ASSERT_TRUE(proofless.send(FrameKind::answer, "", Clock::now() + 1s));
+  EXPECT_EQ(
+      meeting.get().error().message,
+      "rank 1: not come to port " + std::to_string(port) +
+          " of 127.0.0.1 within 2.0 s (1 of 2 ranks are there; connections refused: 1 as no rank's, 1 without this run's token, "
+          "1 of other jobs)");
+}
+
+TEST(Hub, SilentConnectionsKeepNoRankOut) {
+  const int port = free_port();
+  auto meeting = std::async(std::launch::async, [&] { return Hub::gather(membership_of_rank(0, 2, port), credentials(), 20s); });
+  std::vector<Socket> silent;
+  for (int at = 0; at < 200; ++at) { silent.push_back(saying(port, "")); }
+  auto rank = echo(membership_of_rank(1, 2, port));
+  auto hub = meeting.get();
+  ASSERT_TRUE(hub) << hub.error().message;
+  hub->reset();
+  EXPECT_EQ(rank.get(), "over");
+}
+
+TEST(Hub, SilentRanksAtTheEndAreWaitedForTogether) {
+  constexpr int silent_ranks = 40;
+  const int port = free_port();
+  auto meeting =
+      std::async(std::launch::async, [&] { return Hub::gather(membership_of_rank(0, silent_ranks + 2, port), credentials(), 5s); });
+  std::vector<Channel> silent;
+  for (int rank = 1; rank <= silent_ranks; ++rank) { silent.push_back(arriving(port, hello_of(rank, silent_ranks + 2))); }
+  const auto until = Clock::now() + 5s;
+  EXPECT_FALSE(meeting.get());
+  EXPECT_LT(Clock::now() - until, silent_ranks * 100ms);
+}
+
+TEST(Hub, TwoJobsOfOneHostMeetTheirOwnRanks) {
+  const auto member = [](int rank, const char* job) {
+    Membership membership = membership_of_rank(rank, 2, 1);
+    membership.named = false;
+    membership.job = "a test of " + std::to_string(getpid()) + job;
+    return membership;
+  };
+  const Credentials none{"1.0"};
+  auto one = echo(member(1, "one"), none);
+  auto other = echo(member(1, "other"), none);
+  std::array hubs{Hub::gather(member(0, "one"), none, 10s), Hub::gather(member(0, "other"), none, 10s)};
+  for (auto& hub : hubs) {
+    ASSERT_TRUE(hub) << hub.error().message;
+    EXPECT_TRUE((*hub)->ask("a"));
+    EXPECT_THAT(*(*hub)->replies(), ElementsAre("1a"));
+    hub->reset();
+  }
+  EXPECT_EQ(one.get(), "over");
+  EXPECT_EQ(other.get(), "over");
+}
+
+TEST(Hub, AJobThatNothingNamesIsRefused) {
+  Membership nameless = membership_of_rank(0, 2, 1);
+  nameless.named = false;
+  nameless.job.clear();
+  EXPECT_EQ(Hub::gather(nameless, {"1.0"}, 10s).error().message,
+            "ELBOWROOM_JOB: not set, expected a word that no other job has, because a test tells its jobs by none");
+}
+
 TEST(Hub, RefusesASecondProcessOfARankAndEndsTheFirst) {
-  const int port = *free_port();
+  const int port = free_port();
   std::array others{echo(membership_of_rank(1, 3, port)), echo(membership_of_rank(1, 3, port))};
   const auto hub = Hub::gather(membership_of_rank(0, 3, port), credentials(), 10s);
   ASSERT_FALSE(hub);
@@ -113,10 +165,10 @@ TEST(Hub, RefusesASecondProcessOfARankAndEndsTheFirst) {
 }
 
 TEST(Hub, SendsStrangersAwayAndGoesOn) {
-  const int port = *free_port();
+  const int port = free_port();
   auto meeting = std::async(std::launch::async, [&] { return Hub::gather(membership_of_rank(0, 2, port), credentials(), 10s); });
-  const Hello hello{"1.0", 1, 2, credentials().token};
-  const std::string whole = hello_bytes(hello);
+  const Hello hello = hello_of(1, 2);
+  const std::string whole = bytes_of(FrameKind::hello, bytes_of(hello));
   const Socket http = saying(port, "GET / HTTP/1.1\r\n\r\n");
   const Socket silent = saying(port, "");
   const Socket half = saying(port, whole.substr(0, whole.size() - 1));
@@ -132,13 +184,13 @@ TEST(Hub, SendsStrangersAwayAndGoesOn) {
 }
 
 TEST(Hub, NamesARankThatIsGoneAndSaysSoFromThenOn) {
-  const int port = *free_port();
+  const int port = free_port();
   auto other = echo(membership_of_rank(1, 3, port));
   auto meeting = std::async(std::launch::async, [&] { return Hub::gather(membership_of_rank(0, 3, port), credentials(), 10s); });
-  Socket gone = saying(port, hello_bytes({"1.0", 2, 3, credentials().token}));
+  Channel gone = arriving(port, hello_of(2, 3));
   auto hub = meeting.get();
   ASSERT_TRUE(hub) << hub.error().message;
-  gone = Socket();
+  gone = Channel();
   // What is sent may be taken before the end is seen.
   const Status asked = (*hub)->ask("a");
   const auto replies = (*hub)->replies();
@@ -150,10 +202,10 @@ TEST(Hub, NamesARankThatIsGoneAndSaysSoFromThenOn) {
 }
 
 TEST(Hub, NamesARankThatDoesNotAnswer) {
-  const int port = *free_port();
+  const int port = free_port();
   auto meeting = std::async(std::launch::async,
                             [&] { return Hub::gather(membership_of_rank(0, 2, port), credentials(), 1ms + kLeastPatience); });
-  Socket mute = saying(port, hello_bytes({"1.0", 1, 2, credentials().token}));
+  Channel mute = arriving(port, hello_of(1, 2));
   const auto hub = meeting.get();
   ASSERT_TRUE(hub) << hub.error().message;
   const auto begin = Clock::now();
@@ -162,23 +214,24 @@ TEST(Hub, NamesARankThatDoesNotAnswer) {
   EXPECT_GE(Clock::now() - begin, kLeastPatience);
   EXPECT_LT(Clock::now() - begin, kLeastPatience + 2s);
   // An answer that comes too late is none to the next question.
-  ASSERT_TRUE(mute.send(bytes_of(FrameKind::reply, "late"), Clock::now() + 1s));
+  ASSERT_TRUE(mute.send(FrameKind::reply, "late", Clock::now() + 1s));
   EXPECT_EQ((*hub)->ask("b").error().message, "rank 1: no answer within 5.0 s");
   EXPECT_FALSE((*hub)->replies());
 }
 
 TEST(Hub, NamesARankThatSaysSomethingElse) {
-  const int port = *free_port();
+  const int port = free_port();
   auto meeting = std::async(std::launch::async, [&] { return Hub::gather(membership_of_rank(0, 2, port), credentials(), 10s); });
-  Socket wrong = saying(port, hello_bytes({"1.0", 1, 2, credentials().token}) + bytes_of(FrameKind::alive, ""));
+  Channel wrong = arriving(port, hello_of(1, 2));
+  ASSERT_TRUE(wrong.send(FrameKind::alive, "", Clock::now() + 1s));
   const auto hub = meeting.get();
   ASSERT_TRUE(hub && (*hub)->ask("a"));
   EXPECT_EQ((*hub)->replies().error().message, "rank 1: a message that is no answer");
 }
 
 TEST(Hub, ThePortOfSomebodyElseIsNamed) {
-  const int port = *free_port();
-  const auto taken = listen_at({std::string(kLoopback), port, true});
+  const int port = free_port();
+  const auto taken = listen_at({std::string(kLoopback), port});
   ASSERT_TRUE(taken);
   const auto hub = Hub::gather(membership_of_rank(0, 2, port), credentials(), 10s);
   ASSERT_FALSE(hub);
@@ -187,109 +240,14 @@ TEST(Hub, ThePortOfSomebodyElseIsNamed) {
 }
 
 TEST(Hub, WithoutATokenNoOtherHostIsMet) {
-  Membership elsewhere = membership_of_rank(0, 2, *free_port());
+  Membership elsewhere = membership_of_rank(0, 2, free_port());
   elsewhere.host = "192.0.2.1";
-  const Credentials none{"1.0", std::nullopt};
+  elsewhere.here = false;
+  const Credentials none{"1.0"};
   EXPECT_THAT(Hub::gather(elsewhere, none, 10s).error().message,
               HasSubstr("ELBOWROOM_TOKEN: not set, expected a token of all ranks"));
   elsewhere.rank = 1;
   EXPECT_THAT(Spoke::join(elsewhere, none, 10s).error().message, HasSubstr("rank 0 is on 192.0.2.1"));
-}
-
-TEST(Spoke, SaysThatRankZeroIsNotThere) {
-  const int port = *free_port();
-  const auto spoke = Spoke::join(membership_of_rank(1, 2, port), credentials(), 300ms);
-  ASSERT_FALSE(spoke);
-  EXPECT_EQ(spoke.error().message,
-            "rank 0: not at port " + std::to_string(port) + " of 127.0.0.1 within 0.3 s: Connection refused");
-}
-
-/// Rank 0 as it is to a rank: a connection that was taken.
-class Leader {
- public:
-  explicit Leader(int port) : listener_(*listen_at({std::string(kLoopback), port, true})) {}
-
-  Socket meet() {
-    std::optional<Socket> socket;
-    while (!(socket = accept_from(listener_))) { std::this_thread::sleep_for(1ms); }
-    return *std::move(socket);
-  }
-
- private:
-  Descriptor listener_;
-};
-
-TEST(Spoke, SaysThatRankZeroHasGoneWithoutAWord) {
-  const int port = *free_port();
-  Leader leader(port);
-  auto other = echo(membership_of_rank(1, 2, port));
-  Socket connection = leader.meet();
-  connection = Socket();
-  EXPECT_EQ(other.get(), "rank 0: its connection has ended");
-}
-
-TEST(Spoke, SaysThatRankZeroIsSilentAndNotWhileItIsAlive) {
-  const int port = *free_port();
-  Leader leader(port);
-  auto join = std::async(std::launch::async, [&] { return Spoke::join(membership_of_rank(1, 2, port), credentials(), 1ms); });
-  Socket connection = leader.meet();
-  Result<Spoke> spoke = join.get();
-  ASSERT_TRUE(spoke);
-  const auto begin = Clock::now();
-  auto word = std::async(std::launch::async, [&] { return spoke->next(kNoInterrupts); });
-  std::this_thread::sleep_for(2s);
-  ASSERT_TRUE(connection.send(bytes_of(FrameKind::alive, ""), Clock::now() + 1s));
-  EXPECT_EQ(word.get().error().message, "rank 0: not heard of for 5.0 s");
-  EXPECT_GE(Clock::now() - begin, 7s);
-}
-
-TEST(Spoke, ASignalGivesRankZeroAMomentToEnd) {
-  const int port = *free_port();
-  Leader leader(port);
-  auto join = std::async(std::launch::async, [&] { return Spoke::join(membership_of_rank(1, 2, port), credentials(), 10s); });
-  Socket connection = leader.meet();
-  Result<Spoke> spoke = join.get();
-  ASSERT_TRUE(spoke);
-  std::array<int, 2> signals = {};
-  ASSERT_EQ(pipe(signals.data()), 0);
-  const Descriptor read_end(signals[0]);
-  const Descriptor write_end(signals[1]);
-  ASSERT_EQ(write(write_end.get(), "x", 1), 1);
-  const auto begin = Clock::now();
-  const Result<Word> word = spoke->next(read_end.get());
-  ASSERT_TRUE(word);
-  EXPECT_EQ(std::get<End>(*word), End::interrupted);
-  EXPECT_LT(Clock::now() - begin, 4s);
-  ASSERT_TRUE(connection.send(bytes_of(FrameKind::over, ""), Clock::now() + 1s));
-  EXPECT_EQ(std::get<End>(*spoke->next(read_end.get())), End::over);
-}
-
-TEST(Spoke, IsSilentAboutRankZeroWhereBothAreEnded) {
-  const int port = *free_port();
-  Leader leader(port);
-  auto join = std::async(std::launch::async, [&] { return Spoke::join(membership_of_rank(1, 2, port), credentials(), 10s); });
-  Socket connection = leader.meet();
-  Result<Spoke> spoke = join.get();
-  ASSERT_TRUE(spoke);
-  std::array<int, 2> signals = {};
-  ASSERT_EQ(pipe(signals.data()), 0);
-  const Descriptor read_end(signals[0]);
-  const Descriptor write_end(signals[1]);
-  auto word = std::async(std::launch::async, [&] { return spoke->next(read_end.get()); });
-  connection = Socket();
-  std::this_thread::sleep_for(50ms);
-  ASSERT_EQ(write(write_end.get(), "x", 1), 1);
-  const Result<Word> ended = word.get();
-  ASSERT_TRUE(ended) << ended.error().message;
-  EXPECT_EQ(std::get<End>(*ended), End::interrupted);
-}
-
-TEST(FreePort, IsOneThatCanBeListenedAt) {
-  const auto port = free_port();
-  ASSERT_TRUE(port);
-  EXPECT_GE(*port, 20'000);
-  EXPECT_LE(*port, 32'767);
-  EXPECT_TRUE(listen_at({std::string(kLoopback), *port, true}));
 }
 
 }  // namespace
