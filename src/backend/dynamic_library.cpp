@@ -8,7 +8,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <string_view>
 
 namespace elbowroom::detail {
 namespace {
@@ -95,10 +98,28 @@ bool store(void** slot, void* value) {
 
 }  // namespace
 
+std::optional<std::string> beside_the_call(const std::string& name) {
+  const char* const folders = std::getenv("LD_LIBRARY_PATH");
+  if (folders == nullptr || *folders == '\0' || name.find('/') != std::string::npos) { return std::nullopt; }
+  // The loader splits it at semicolons as well, and takes an empty entry for the current folder.
+  for (std::string_view rest = folders;;) {
+    const std::size_t end = rest.find_first_of(":;");
+    const std::string entry(rest.substr(0, end));
+    if (!entry.starts_with('/') && access(((entry.empty() ? "." : entry) + "/" + name).c_str(), F_OK) == 0) { return entry; }
+    if (end == std::string_view::npos) { return std::nullopt; }
+    rest.remove_prefix(end + 1);
+  }
+}
+
 Result<DynamicLibrary> DynamicLibrary::open(std::span<const std::string> names) {
   std::string tried;
   std::string reason;
   for (const std::string& name : names) {
+    if (const std::optional<std::string> where = beside_the_call(name)) {
+      reason = fmt::format("LD_LIBRARY_PATH has '{}', in which a file of that name lies: expected a path from the root", *where);
+      tried += (tried.empty() ? "" : ", ") + name;
+      continue;
+    }
     if (void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
       return DynamicLibrary(std::shared_ptr<void>(handle, [](void* open) { dlclose(open); }), name);
     }

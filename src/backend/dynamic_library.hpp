@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,6 +9,10 @@
 #include "elbowroom/base/result.hpp"
 
 namespace elbowroom::detail {
+
+/// The entry of LD_LIBRARY_PATH that is no path from the root and has a file of that name: whoever put it into the current folder
+/// would run code here. Absent where the loader finds a library by that name elsewhere or not at all.
+std::optional<std::string> beside_the_call(const std::string& name);
 
 /// A shared library opened at run time; closed with the last copy of this handle.
 class DynamicLibrary {

@@ -55,6 +55,18 @@ TEST(House, KeepsItsRules) {
   EXPECT_THAT(violations(root), IsEmpty());
 }
 
+TEST(HouseRules, FindFilesThatAreOpenedElsewhere) {
+  Tree tree;
+  tree.with("src/base/known_file.cpp", "int f = open(path, O_RDONLY);\n")
+      .with("src/tune/a.cpp",
+            "int f = ::open(path, O_RDWR | O_CREAT);\nwhile (flock(f, LOCK_EX) != 0) {}\nreadlink(path, to, size);\n")
+      .with("tools/elbowroom/b.cpp",
+            "open(folder, O_RDONLY | O_DIRECTORY);\nopen(\"/dev/null\", O_RDONLY);\nauto backend = entry.open({});\n");
+  const std::string what = ": a file is opened or locked; base/known_file and base/file_lock do that";
+  EXPECT_THAT(violations(tree.root()),
+              ElementsAre("src/tune/a.cpp:1" + what, "src/tune/a.cpp:2" + what, "src/tune/a.cpp:3" + what));
+}
+
 TEST(HouseRules, AcceptDownwardIncludes) {
   Tree tree;
   tree.with("include/elbowroom/plan/a.hpp",

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "backend/dynamic_library.hpp"
+
 namespace elbowroom {
 namespace {
 
 bool can_be_loaded(std::initializer_list<const char*> names) {
   return std::ranges::any_of(names, [](const char* name) {
+    if (detail::beside_the_call(name)) { return false; }
     void* const handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
     return handle != nullptr && dlclose(handle) == 0;
   });

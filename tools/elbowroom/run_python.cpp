@@ -1,6 +1,8 @@
 #include "run_python.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <nlohmann/json.hpp>
@@ -14,23 +16,39 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// A wheel keeps its program in native/bin of the package.
+constexpr std::string_view kOfWheel = "../../hook";
 // From where the program lies: in a build tree or an installation, beside copied binaries, in a wheel.
 constexpr std::array<std::string_view, 3> kHookFolders = {"../share/elbowroom/python/elbowroom/hook",
-                                                          "share/elbowroom/python/elbowroom/hook", "../../hook"};
+                                                          "share/elbowroom/python/elbowroom/hook", kOfWheel};
 constexpr std::string_view kSchema = "elbowroom.symmetric/1";
 
 /// python, python3, python3.11
 bool is_python(const std::string& program) { return fs::path(program).filename().string().starts_with("python"); }
 
+/// Every Python of a command runs what lies there: it is of who installed this program, of its user or of root, and nobody else may
+/// write to it.
+bool is_trusted(const fs::path& path, uid_t installer) {
+  struct stat facts = {};
+  if (stat(path.c_str(), &facts) != 0 || (facts.st_mode & S_IWOTH) != 0) { return false; }
+  return facts.st_uid == installer || facts.st_uid == geteuid() || facts.st_uid == 0;
+}
+
 }  // namespace
 
 std::optional<std::string> find_python_hook() {
   std::error_code unknown;
-  const fs::path self = fs::read_symlink("/proc/self/exe", unknown).parent_path();
+  const fs::path program = fs::read_symlink("/proc/self/exe", unknown);
+  const fs::path self = program.parent_path();
+  struct stat own = {};
+  if (stat("/proc/self/exe", &own) != 0) { return std::nullopt; }
   for (const std::string_view from_here : kHookFolders) {
+    if (from_here == kOfWheel && self.parent_path().filename() != "native") { continue; }
     const fs::path folder = fs::weakly_canonical(self / from_here, unknown);
     // Python splits its list at colons and has no way to quote them.
-    if (!unknown && fs::is_regular_file(folder / "sitecustomize.py", unknown) && folder.string().find(':') == std::string::npos) {
+    const bool trusted = is_trusted(folder, own.st_uid) && is_trusted(folder / "sitecustomize.py", own.st_uid);
+    if (!unknown && trusted && fs::is_regular_file(folder / "sitecustomize.py", unknown) &&
+        folder.string().find(':') == std::string::npos) {
       return folder.string();
     }
   }
