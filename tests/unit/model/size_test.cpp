@@ -23,6 +23,12 @@ TEST(ParseSize, CountsInPowersOf1024) {
   EXPECT_EQ(bytes("512m"), 536'870'912);
   EXPECT_EQ(bytes("4G"), 4'294'967'296);
   EXPECT_EQ(bytes("1t"), 1'099'511'627'776);
+  // As nccl-tests takes them: 3 * 2^29, 2^29, 0.001 * 2^20 less its fraction.
+  EXPECT_EQ(bytes("1.5G"), 1'610'612'736);
+  EXPECT_EQ(bytes("512MB"), 536'870'912);
+  EXPECT_EQ(bytes("512MiB"), 536'870'912);
+  EXPECT_EQ(bytes("0.001M"), 1'048);
+  EXPECT_EQ(bytes("2.0K"), 2'048);
   EXPECT_EQ(bytes("4611686018427387904"), kGreatest);
   EXPECT_EQ(bytes("4194304T"), kGreatest);  // 2^22 * 2^40
 }
@@ -33,12 +39,17 @@ TEST(ParseSize, RefusesEverythingElseAndRepeatsIt) {
                                  "K",
                                  "-1",
                                  "+1",
-                                 "1.5K",
+                                 "1.5",
+                                 ".5K",
+                                 "1.K",
+                                 "1.1234567K",
+                                 "4611686018427387904.5K",
                                  "1 K",
                                  " 1",
                                  "1 ",
-                                 "1KB",
-                                 "1KiB",
+                                 "1Kb",
+                                 "1Ki",
+                                 "1KBB",
                                  "1KK",
                                  "1B",
                                  "1P",
@@ -55,8 +66,8 @@ TEST(ParseSize, RefusesEverythingElseAndRepeatsIt) {
     ASSERT_FALSE(size.ok()) << "'" << text << "' is read as " << size->count();
     EXPECT_EQ(size.error().kind, ErrorKind::invalid_input);
     EXPECT_EQ(size.error().message, "size '" + text +
-                                        "': expected a whole number with an optional suffix K, M, G or T (powers of 1024), at "
-                                        "most 2^62");
+                                        "': expected a number with an optional suffix K, M, G or T (powers of 1024, as in 512M, "
+                                        "1.5GB), at most 2^62");
   }
 }
 
