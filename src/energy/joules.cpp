@@ -26,6 +26,13 @@ std::optional<Millijoules> across_wrap(const CounterReading& earlier, const Coun
   return within && watts <= kGreatestWatts ? std::optional(rise) : std::nullopt;
 }
 
+/// A move may count what was taken in a longer time than since the move before; not in twenty times as long.
+bool jumps(const CounterReading& earlier, const CounterReading& later) {
+  constexpr double longer = 20;
+  const double watts = joules(later.energy - earlier.energy).value * 1e6 / (later.at - earlier.at).count();
+  return watts > longer * kGreatestWatts;
+}
+
 /// A line through neighbours of `samples`, at a time between the first and the last; absent elsewhere.
 template <class Value>
 std::optional<double> on_line(const Samples& samples, Microseconds at, Value value) {
@@ -107,6 +114,10 @@ Result<Samples> updates_of(const Samples& samples) {
     }
     CounterReading whole = sample;
     whole.energy += beyond;
+    if (!updates.empty() && jumps(updates.back(), whole)) {
+      return failed(fmt::format("the energy counter rose by {} mJ in {:.0f} ms, which no GPU takes",
+                                (whole.energy - updates.back().energy).count(), (whole.at - updates.back().at).count() / 1000));
+    }
     if (updates.empty() || whole.energy != updates.back().energy) { updates.push_back(whole); }
   }
   return updates;

@@ -79,7 +79,7 @@ class TraceWalk : public json::json_sax_t {
   bool binary(binary_t& /*value*/) override { return true; }
 
   bool string(string_t& value) override {
-    if (in_event() && depth_ == 3 && (key_ == "ph" || key_ == "cat" || key_ == "name")) {
+    if (in_event() && depth_ == 3 && (key_ == "ph" || key_ == "cat" || key_ == "name" || key_ == "ts" || key_ == "dur")) {
       event_.texts[key_] = value;
       return true;
     }
@@ -179,6 +179,9 @@ class TraceWalk : public json::json_sax_t {
   /// False, and a fault, where the event lacks the number or has one out of range.
   bool time_of(const char* field, double least, double& time) {
     const auto found = event_.numbers.find(field);
+    if (const auto text = event_.texts.find(field); text != event_.texts.end()) {
+      return reject(field, text->second, "a number of microseconds");
+    }
     if (found == event_.numbers.end()) {
       return fail(fmt::format("traceEvents[{}].{}: missing, expected a number of microseconds", count_, field));
     }

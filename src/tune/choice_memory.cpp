@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "base/known_file.hpp"
 #include "model/json_document.hpp"
 #include "model/json_fields.hpp"
 #include "run/choices.hpp"
@@ -87,12 +88,15 @@ Result<RememberedChoice> read_choice(const nlohmann::json& object, const std::st
 }  // namespace
 
 void ChoiceMemory::put(RememberedChoice choice) {
-  const auto known = std::ranges::find(choices_, choice.key, &RememberedChoice::key);
+  const auto place = places_.find(choice.key);
   const bool compared = choice.decisions > 0;
-  if (known == choices_.end()) {
-    if (compared) { choices_.push_back(std::move(choice)); }
+  if (place == places_.end()) {
+    if (!compared) { return; }
+    places_.emplace(choice.key, choices_.size());
+    choices_.push_back(std::move(choice));
     return;
   }
+  RememberedChoice* const known = &choices_[place->second];
   const bool newer = choice.stored_at >= known->stored_at;
   if (choice.arm != known->arm) {
     if (compared && newer) { *known = std::move(choice); }
@@ -106,12 +110,20 @@ void ChoiceMemory::put(RememberedChoice choice) {
 }
 
 void ChoiceMemory::forget(const ChoiceKey& key) {
+  if (!places_.contains(key)) { return; }
   std::erase_if(choices_, [&](const RememberedChoice& choice) { return choice.key == key; });
+  find_places();
+}
+
+void ChoiceMemory::find_places() {
+  places_.clear();
+  for (std::size_t at = 0; at < choices_.size(); ++at) { places_.emplace(choices_[at].key, at); }
 }
 
 void ChoiceMemory::drop_old() {
   std::ranges::stable_sort(choices_, std::ranges::greater(), &RememberedChoice::stored_at);
   if (choices_.size() > run::kMostChoices) { choices_.resize(run::kMostChoices); }
+  find_places();
 }
 
 Result<ChoiceMemory> parse_choices(std::string_view json, const std::string& source) {

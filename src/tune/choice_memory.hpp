@@ -1,6 +1,9 @@
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,7 +23,7 @@ struct ChoiceKey {
   std::string options;        ///< what the command and the environment said that changes what the choice was among; empty: nothing
   run::Key sequence = 0;      ///< hash of the collectives of one repetition: kernels, grids, size classes, ranks
 
-  bool operator==(const ChoiceKey&) const = default;
+  auto operator<=>(const ChoiceKey&) const = default;
 };
 
 /// What `auto` settled for.
@@ -50,7 +53,10 @@ class ChoiceMemory {
   [[nodiscard]] std::span<const RememberedChoice> choices() const { return choices_; }
 
  private:
+  void find_places();
+
   std::vector<RememberedChoice> choices_;
+  std::map<ChoiceKey, std::size_t> places_;  ///< of each in choices_
 };
 
 inline constexpr std::string_view kChoicesSchema = "elbowroom.choices/1";

@@ -53,6 +53,14 @@ TEST(Updates, OfACounterThatFellAreRefused) {
   EXPECT_THAT(updates.error().message, HasSubstr("fell from 1000000 to 100 mJ"));
 }
 
+TEST(Updates, OfACounterThatJumpedAreRefused) {
+  // 1 MJ in 20 ms is 50 MW; 70 J in 20 ms, 700 W for the 100 ms between two moves, count.
+  const Samples jumped{{Microseconds(0), Millijoules(0)}, {Microseconds(20'000), Millijoules(1'000'000'000)}};
+  EXPECT_EQ(updates_of(jumped).error().message, "the energy counter rose by 1000000000 mJ in 20 ms, which no GPU takes");
+  const Samples moved{{Microseconds(0), Millijoules(0)}, {Microseconds(20'000), Millijoules(70'000)}};
+  EXPECT_TRUE(updates_of(moved));
+}
+
 TEST(Period, IsTheMedianGapWithoutTheFirst) {
   // The first sample is no update: gaps of 0.1, 0.1, 0.3 s remain.
   const Samples updates{reading(0, 0), reading(0.01, 1), reading(0.11, 2), reading(0.21, 3), reading(0.51, 4)};

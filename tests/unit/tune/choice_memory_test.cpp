@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -103,6 +104,25 @@ TEST(ChoiceMemory, TellsKeysApart) {
   }
   memory.forget(first.key);
   EXPECT_EQ(memory.choices().size(), 5U);
+}
+
+TEST(ChoiceMemory, TakesAsLongForEachOfManyAsOfFew) {
+  // In processor time: four times the choices take 16 times as long where each one is looked for among all.
+  const auto ticks_of = [](int many) {
+    const std::clock_t begin = std::clock();
+    ChoiceMemory memory;
+    for (int at = 1; at <= many; ++at) {
+      RememberedChoice choice;
+      choice.key.sequence = static_cast<run::Key>(at);
+      choice.arm = "gate";
+      choice.decisions = 1;
+      memory.put(std::move(choice));
+    }
+    EXPECT_EQ(memory.choices().size(), static_cast<std::size_t>(many));
+    return std::clock() - begin;
+  };
+  const std::clock_t few = ticks_of(10'000);
+  EXPECT_LT(ticks_of(40'000), 10 * few);
 }
 
 TEST(ChoiceMemory, DropsTheOldest) {
