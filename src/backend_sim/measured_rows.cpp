@@ -251,6 +251,10 @@ Result<std::vector<MeasuredRow>> parse_measured_rows(std::string_view csv, std::
   std::vector<MeasuredRow> rows;
   for (std::size_t at = 1; at < lines.size(); ++at) {
     if (lines[at].empty()) { continue; }
+    // Some fields are printed as they are.
+    if (std::ranges::any_of(lines[at], [](unsigned char byte) { return (byte < 0x20 && byte != '\r') || byte == 0x7f; })) {
+      return invalid_input(fmt::format("{}:{}: a control character, expected printable text", source, at + 1));
+    }
     std::vector<std::string_view> values = split(lines[at], ',');
     if (values.size() != header.size()) {
       return invalid_input(

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <string>
+#include <utility>
 
 #include "base/files.hpp"
 #include "exit_code.hpp"
@@ -36,10 +37,18 @@ Status print_table(std::string_view text) {
 void print_error(std::string_view text) { static_cast<void>(detail::write_all(STDERR_FILENO, text, "standard error")); }
 
 void print_notice(std::string_view who, std::string_view line) {
-  std::string text = fmt::format("{}: {}", who, line);
-  const auto controls = [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; };
+  // A rank's or a document's text may be of any length.
+  constexpr std::size_t most = 4096;
+  const bool cut = line.size() > most;
+  std::string text = fmt::format("{}: {}{}", who, line.substr(0, most), cut ? "..." : "");
+  std::ranges::replace(text, '\n', '?');
+  print_error(printable(std::move(text)) + "\n");
+}
+
+std::string printable(std::string text) {
+  const auto controls = [](char c) { return (c >= 0 && c < ' ' && c != '\n') || c == '\x7f'; };
   std::ranges::replace_if(text, controls, '?');
-  print_error(text + "\n");
+  return text;
 }
 
 void print_notice(std::string_view line) { print_notice("elbowroom", line); }

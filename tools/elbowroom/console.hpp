@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "elbowroom/base/notice.hpp"
@@ -20,8 +21,11 @@ Status print_table(std::string_view text);
 /// To standard error. What cannot be written there is lost: no outcome depends on it.
 void print_error(std::string_view text);
 
-/// A line of `who`, "elbowroom run", to standard error. Whatever names and values it repeats, it stays one line and moves no
-/// cursor.
+/// Lines that move no cursor: other control characters are replaced.
+std::string printable(std::string text);
+
+/// A line of `who`, "elbowroom run", to standard error. Whatever names and values it repeats, it stays one line of some length and
+/// moves no cursor.
 void print_notice(std::string_view who, std::string_view line);
 
 /// The same of the library.

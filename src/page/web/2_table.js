@@ -100,17 +100,21 @@ function figuresOf(view, provenance) {
   return make("figure.table", {}, make("figcaption", {}, make("span.title", {}, view.title), badge(provenance), tools), make("table.figures", {}, body));
 }
 
-const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+/** A text of a document that a spreadsheet would take for a formula stays a text. */
+const csvCell = (value) => quoted(typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : value === null ? "" : String(value));
 
 function csvOf(view, rows) {
-  const heads = view.columns.map((column) => quoted(column.tag || column.name));
-  const lines = rows.map(({ row }) => row.map((value) => quoted(value === null ? "" : String(value))).join(","));
+  const heads = view.columns.map((column) => csvCell(column.tag || column.name));
+  const lines = rows.map(({ row }) => row.map(csvCell).join(","));
   return [heads.join(","), ...lines].join("\n") + "\n";
 }
 
 /** A table in Markdown. */
 function linesOf(heads, rules, rows) {
-  const cell = (text) => text.replaceAll("|", "\\|").replaceAll("\n", " ");
+  // Neither markup nor a link comes of what a document says.
+  const cell = (text) => text.replaceAll(/[\\|[\]]/g, "\\$&").replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("\n", " ");
   return [heads, rules, ...rows].map((cells) => `| ${cells.map(cell).join(" | ")} |\n`).join("");
 }
 
