@@ -96,6 +96,12 @@ if command -v cc >/dev/null && [ -e /lib64/ld-linux-x86-64.so.2 ]; then
   done
 fi
 
+# As little stack as this is not enough for this program.
+command_line='run (stack of 128 KiB)'
+bash -c 'ulimit -s 128 && exec "$@"' bash "$ELBOWROOM_BIN" run -- bash -c 'exit 6' >"$out" 2>"$err"
+[ $? -eq 6 ] || fail 'not the exit code of the command'
+complains "elbowroom run: the stack's limit is 128 KiB, expected at least 256: the command runs without Elbowroom"
+
 # --- signals ----------------------------------------------------------------------------------------------------------
 # receives SIGNAL: the command gets a signal that is sent to elbowroom, and its own exit code comes back.
 receives() {

@@ -21,13 +21,14 @@ while time.monotonic() < until:
 print("asked", asked, flush=True)
 PROGRAM
 
-# begins COMMAND...: in a session of its own, once the program is there.
+# begins COUNT COMMAND...: in a session of its own, once so many programs are there.
 begins() {
-  local tries=0
+  local count=$1 tries=0
+  shift
   command_line=$*
   : >"$out"
   setsid --fork "$@" >"$out" 2>"$err"
-  until grep -q ready "$out" || ((++tries == 500)); do sleep 0.02; done
+  until [ "$(grep -c ready "$out")" -eq "$count" ] || ((++tries == 500)); do sleep 0.02; done
   session=$(ps -e -o sid=,args= | awk -v name="$work/saving.py" '$0 ~ name { print $1; exit }')
 }
 # asked_once: each of so many programs.
@@ -40,23 +41,23 @@ run=("$ELBOWROOM_BIN" run --quiet --)
 launch=("$ELBOWROOM_BIN" launch -n 2 --)
 program=(python3 "$work/saving.py")
 for ((repeat = 0; repeat < 5; ++repeat)); do
-  begins "${run[@]}" "${program[@]}"
+  begins 1 "${run[@]}" "${program[@]}"
   kill -TERM -- "-$session" # the group
   asked_once 1
-  begins "${run[@]}" "${program[@]}"
+  begins 1 "${run[@]}" "${program[@]}"
   kill -TERM "$session" # this process alone, which is the session's first
   asked_once 1
-  begins "${run[@]}" "${program[@]}"
+  begins 1 "${run[@]}" "${program[@]}"
   pkill -USR1 -s "$session" # every process, as a batch system does
   asked_once 1
 done
-begins "${launch[@]}" "${run[@]}" "${program[@]}"
+begins 2 "${launch[@]}" "${run[@]}" "${program[@]}"
 kill -TERM "$session"
 asked_once 2
-begins "${launch[@]}" "${program[@]}"
+begins 2 "${launch[@]}" "${program[@]}"
 pkill -TERM -s "$session"
 asked_once 2
-begins "${run[@]}" "${launch[@]}" "${program[@]}"
+begins 2 "${run[@]}" "${launch[@]}" "${program[@]}"
 kill -TERM -- "-$session"
 asked_once 2
 

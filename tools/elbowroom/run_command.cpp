@@ -37,6 +37,7 @@
 #include "run_preload.hpp"
 #include "run_python.hpp"
 #include "run_request.hpp"
+#include "small_stack.hpp"
 
 namespace elbowroom {
 namespace {
@@ -53,7 +54,6 @@ class Run {
   Result<int> run() {
     Result<std::string> library = find_library(preload::preloaded_library(request_.backend));
     if (!library) { return library.error(); }
-    if (const auto loader = foreign_loader(request_.command.front())) { return run_alone(*loader); }
     // Whatever has no place on this machine, the command comes first.
     if (Status ready = hand_over(); !ready) { go_without_folder(ready.error()); }
     prepare(*library);
@@ -77,16 +77,6 @@ class Run {
   }
 
  private:
-  /// A library of another C library would end the command.
-  Result<int> run_alone(const std::string& loader) const {
-    print_notice(kRun, fmt::format("{}: its loader is {}, expected glibc's: the command runs without Elbowroom",
-                                   request_.command.front(), loader));
-    const Result<ChildEnd> end = run_child(request_.command, {}, removed_, [] {});
-    if (!end) { return end.error(); }
-    if (end->problem) { print_notice(kRun, *end->problem); }
-    return end->exit_code;
-  }
-
   /// The command is running already: opening counters may take a driver seconds.
   void watch_energy() {
     if (request_.energy && folder_) { watch_.emplace(open_every_energy_meter, kBetweenReadings); }
@@ -229,9 +219,22 @@ class Run {
   std::vector<std::string> removed_;
 };
 
+int run_plainly(const std::vector<std::string>& command, std::string_view why) {
+  print_notice(kRun, fmt::format("{}: the command runs without Elbowroom", why));
+  const Result<ChildEnd> end = run_child(command, {}, {}, [] {});
+  if (!end) { return complain(kRun, end.error()); }
+  if (end->problem) { print_notice(kRun, *end->problem); }
+  return end->exit_code;
+}
+
 int run_command(const RunArguments& arguments, const std::optional<std::vector<std::string>>& command) {
+  const std::optional<std::string> stack = small_stack();
+  if (stack && command && !command->empty()) { return run_plainly(*command, *stack); }
   Result<RunRequest> request = run_request(arguments, command);
   if (!request) { return complain(kRun, request.error()); }
+  if (const auto loader = foreign_loader(request->command.front())) {
+    return run_plainly(request->command, fmt::format("{}: its loader is {}, expected glibc's", request->command.front(), *loader));
+  }
   const Result<int> code = Run(*std::move(request)).run();
   return code ? *code : complain(kRun, code.error());
 }

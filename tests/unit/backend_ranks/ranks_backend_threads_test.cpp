@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <functional>
@@ -130,12 +131,12 @@ class Ranks : public ::testing::Test {
 
   /// Opens the backend of all ranks, with these seeds.
   Result<std::unique_ptr<Backend>> open(int needed = 3, std::uint64_t others_seed = 1) {
-    const int port = *ranks::free_port();
+    static std::atomic<int> jobs = 0;
+    const std::string job = "a test of " + std::to_string(getpid()) + " " + std::to_string(jobs++);
     for (int rank = 1; rank < 3; ++rank) {
-      servers_.push_back(
-          std::async(std::launch::async, [this, rank, port, others_seed] { return serve(rank, port, others_seed); }));
+      servers_.push_back(std::async(std::launch::async, [this, rank, job, others_seed] { return serve(rank, job, others_seed); }));
     }
-    Result<std::unique_ptr<ranks::Hub>> hub = ranks::Hub::gather(membership(0, port), credentials_, 10s);
+    Result<std::unique_ptr<ranks::Hub>> hub = ranks::Hub::gather(membership(0, job), credentials_, 10s);
     EXPECT_TRUE(hub) << hub.error().message;
     if (!hub) { return hub.error(); }
     hub_ = *std::move(hub);
@@ -152,10 +153,12 @@ class Ranks : public ::testing::Test {
   std::array<Script, 3> scripts_;
 
  private:
-  static ranks::Membership membership(int rank, int port) { return {"a test", rank, 3, rank, "127.0.0.1", port}; }
+  static ranks::Membership membership(int rank, const std::string& job) {
+    return {"a test", rank, 3, rank, "127.0.0.1", ranks::kDefaultPort, true, false, job};
+  }
 
-  std::string serve(int rank, int port, std::uint64_t seed) {
-    Result<ranks::Spoke> spoke = ranks::Spoke::join(membership(rank, port), credentials_, 10s);
+  std::string serve(int rank, const std::string& job, std::uint64_t seed) {
+    Result<ranks::Spoke> spoke = ranks::Spoke::join(membership(rank, job), credentials_, 10s);
     if (!spoke) { return spoke.error().message; }
     const auto own = [&](int) -> Result<std::unique_ptr<Backend>> {
       return std::unique_ptr<Backend>(std::make_unique<ScriptedBackend>(scripts_[static_cast<std::size_t>(rank)]));
@@ -165,7 +168,7 @@ class Ranks : public ::testing::Test {
     return *end == ranks::End::over ? "over" : "refused";
   }
 
-  ranks::Credentials credentials_{"1.0", "0123456789abcdef"};
+  ranks::Credentials credentials_{"1.0"};
   std::vector<std::future<std::string>> servers_;
   std::unique_ptr<ranks::Hub> hub_;
 };
