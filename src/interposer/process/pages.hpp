@@ -29,7 +29,8 @@ bool may_write(std::size_t bytes);
 /// To be read; -1 for anything but a regular file, none of which is waited for.
 int open_regular(const char* path);
 
-/// Whether a file or folder that `elbowroom run` made is still the one: a process may outlive them, and another user make them anew.
+/// Whether a file or folder that `elbowroom run` made is still the one: a process may outlive them, and another user make them
+/// anew.
 bool is_of_this_user(const char* path);
 
 /// An open file that is read as a whole, for a scope.
