@@ -49,24 +49,29 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SlurmctldPort=$((17000 + $$ % 900))
 ReturnToService=2
-NodeName=rack-a[01-02] NodeHostname=$(hostname) NodeAddr=$net.[1-2] Port=[$((18000 + $$ % 900))-$((18001 + $$ % 900))] CPUs=4 RealMemory=500 State=UNKNOWN
+NodeName=rack-a[01-02] NodeHostname=$(hostname) NodeAddr=$net.[1-2] Port=[$((18000 + $$ % 900))-$((18001 + $$ % 900))] CPUs=1 RealMemory=500 State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE:8
 CONF
-within() { unshare -m bash -c 'mount --make-rprivate / && mount --bind "$1" /etc/hosts && shift && exec "$@"' bash "$@"; }
+# within HOSTS COMMAND...: with that file as /etc/hosts.
+cat >"$work/within" <<'WITHIN'
+#!/usr/bin/env bash
+exec unshare -m bash -c 'mount --make-rprivate / && mount --bind "$1" /etc/hosts && shift && exec "$@"' bash "$@"
+WITHIN
+chmod 755 "$work/within"
 dd if=/dev/urandom of="$work/munge.key" bs=1 count=128 2>/dev/null
 chmod 600 "$work/munge.key"
 munged --force --key-file="$work/munge.key" --socket="$work/munge.socket" --pid-file="$work/munge.pid" --log-file="$work/munge.log" --seed-file="$work/munge.seed" ||
   skip 'Slurm of two hosts: munged does not start'
-within "$work/hosts" slurmctld -f "$SLURM_CONF"
-for host in "${hosts[@]}"; do within "$work/hosts.$host" nsenter --net="/run/netns/$tag$host" slurmd -f "$SLURM_CONF" -N "rack-$host"; done
+"$work/within" "$work/hosts" slurmctld -f "$SLURM_CONF"
+for host in "${hosts[@]}"; do "$work/within" "$work/hosts.$host" nsenter --net="/run/netns/$tag$host" slurmd -f "$SLURM_CONF" -N "rack-$host"; done
 for ((tries = 0; tries < 60; ++tries)); do
   [ "$(sinfo -h -t idle -o %D 2>/dev/null)" = 2 ] && break
   sleep 0.5
 done
-[ "$(sinfo -h -t idle -o %D 2>/dev/null)" = 2 ] || { tail -3 "$work"/slurm*.log; skip 'Slurm of two hosts, whose nodes do not come up here'; }
+[ "$(sinfo -h -t idle -o %D 2>/dev/null)" = 2 ] || { tail -n 4 "$work"/slurm*.log; skip 'Slurm of two hosts, whose nodes do not come up here'; }
 
 # --- ranks --------------------------------------------------------------------------------------------------------------------
-srun=(within "$work/hosts" srun -Q)
+srun=("$work/within" "$work/hosts" srun -Q --overcommit)
 two_jobs 'srun on one host' "${srun[@]}" -N1 -n2
 two_jobs 'srun --mpi=pmi2 on one host' "${srun[@]}" -N1 -n2 --mpi=pmi2
 export ELBOWROOM_TOKEN=0123456789abcdef0123
