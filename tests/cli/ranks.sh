@@ -1,68 +1,6 @@
 #!/usr/bin/env bash
 # bench and tune with several ranks: the same as with one process, and every kind of trouble is one line, in time, that names the rank or the variable.
-. "$(dirname "$0")/checks.bash" || exit
-cd "$work" || exit 1
-usable sim || exit 77
-unset RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT
-limit=60
-quick=(bench --backend sim --only sgemm --trials 2)  # the case that is simulated in no time
-token=0123456789abcdef
-port=
-
-# A port of this test's own: below those that launch takes and those of connections.
-new_port() { port=$((10000 + (($$ * 7 + ${port:-0} + 1) % 9000))); }
-
-# start RANK SIZE [VARIABLE=VALUE...] -- ARGUMENT...: a rank in the background.
-pids=()
-start() {
-  local rank=$1 size=$2 variables=()
-  shift 2
-  while [ "$1" != -- ]; do
-    variables+=("$1")
-    shift
-  done
-  shift
-  env ELBOWROOM_RANK="$rank" ELBOWROOM_RANKS="$size" ELBOWROOM_PORT="$port" "${variables[@]}" \
-    timeout -s KILL $limit "$ELBOWROOM_BIN" "$@" >"out.$rank" 2>"err.$rank" &
-  pids[rank]=$!
-}
-
-# begin NAME: a kind of trouble.
-begin() {
-  command_line="($1)"
-  rm -f out.* err.*
-  : >"$out"
-  : >"$err"
-  pids=()
-  new_port
-  began=$SECONDS
-}
-
-# ended RANK CODE
-ended() {
-  wait "${pids[$1]}" 2>/dev/null
-  local got=$?
-  [ "$got" -eq "$2" ] || fail "rank $1: exit $got, expected $2"
-}
-
-# one_line TEXT: what all ranks said together, but for rank 0's progress.
-one_line() {
-  cat err.* 2>/dev/null | grep -vE '^elbowroom (bench|tune): \[[0-9]+/' >"$err"
-  grep -qF -- "$1" "$err" || fail "standard error lacks: $1"
-  [ "$(wc -l <"$err")" -eq 1 ] || fail "standard error is not one line"
-  ((SECONDS - began < ${2:-15})) || fail "took $((SECONDS - began)) s"
-}
-
-# nobody_left: no process with this test's folder in its command line.
-nobody_left() {
-  local tries=0 left=
-  while ((++tries < 100)); do
-    left=$(grep -alF -- "$work/" /proc/[0-9]*/cmdline 2>/dev/null)
-    [ -z "$left" ] && return
-    sleep 0.05
-  done
-  fail "processes are left: $left"
-}
+. "$(dirname "$0")/ranks_checks.bash" || exit
 
 # --- as with one process ------------------------------------------------------------------------------------------------
 for arguments in '--suite quick' '--suite quick --device mi300x --scheme concurrent,priority --plan comm_blocks=8' '--sweep comm_blocks=8:16 --only sgemm'; do
@@ -137,59 +75,6 @@ ended 0 1
 kill $taker
 wait $taker 2>/dev/null
 one_line "ELBOWROOM_PORT: port $port of 127.0.0.1 cannot be listened at: Address already in use"
-
-begin 'wrong token'
-start 0 2 ELBOWROOM_TOKEN=$token -- "${quick[@]}" --timeout 2
-start 1 2 ELBOWROOM_TOKEN=${token}x -- "${quick[@]}" --timeout 2
-ended 0 1
-ended 1 1
-grep -qE "rank 1: not come to port $port of 127.0.0.1 within 2.0 s \(1 of 2 ranks are there; connections refused: [0-9]+ without this run's token\)" err.0 ||
-  fail 'rank 0 does not say whom it sent away'
-grep -qF "rank 1: rank 0: not at port $port of 127.0.0.1 within 2.0 s: who is met there has another ELBOWROOM_TOKEN" err.1 || fail 'rank 1 does not say why'
-cat err.* | grep -q "$token" && fail 'shows the token'
-
-begin 'a wrong token beside the right one'
-start 0 2 ELBOWROOM_TOKEN=$token -- "${quick[@]}"
-start 1 2 ELBOWROOM_TOKEN=${token}x -- "${quick[@]}" --timeout 1
-ended 1 1
-start 1 2 ELBOWROOM_TOKEN=$token -- "${quick[@]}"
-ended 0 0
-ended 1 0
-
-begin 'too few descriptors'
-ulimit -S -n 16
-start 0 24 ELBOWROOM_TOKEN=$token -- "${quick[@]}" --timeout 2
-ulimit -S -n "$(ulimit -H -n)"
-for ((rank = 1; rank < 24; ++rank)); do start $rank 24 ELBOWROOM_TOKEN=$token -- "${quick[@]}" --timeout 3; done
-ended 0 1
-grep -qE 'ranks are there; connections refused: .*[0-9]+ for want of descriptors' err.0 || fail "does not say why ranks are missing: $(cat err.0)"
-wait
-
-begin 'another user without a token'
-if [ "$(id -u)" -eq 0 ] && setpriv --reuid 65534 --regid 65534 --clear-groups /usr/bin/python3 -c pass 2>/dev/null; then
-  start 0 2 -- "${quick[@]}" --timeout 2
-  setpriv --reuid 65534 --regid 65534 --clear-groups /usr/bin/python3 - "$port" <<'PY' || fail 'another user is told something'
-import socket, sys, time
-name = 0xCBF29CE484222325
-for byte in b"elbowroom launch ELBOWROOM_PORT=" + sys.argv[1].encode():
-    name = (name ^ byte) * 0x100000001B3 % 2**64
-until = time.monotonic() + 10
-while True:
-    peer = socket.socket(socket.AF_UNIX)
-    try:
-        peer.connect(f"\0elbowroom-ranks-0-{name:016x}-0")
-        break
-    except ConnectionRefusedError:
-        assert time.monotonic() < until
-        time.sleep(0.05)
-peer.settimeout(5)
-sys.exit(peer.recv(1) != b"")
-PY
-  ended 0 1
-  one_line "rank 1: not come to a socket of this host within 2.0 s (1 of 2 ranks are there; connections refused: 1 of other users)"
-else
-  echo 'skipped: another user, which needs root and a Python for all'
-fi
 
 begin 'no token on another interface'
 start 0 2 ELBOWROOM_HOST=192.0.2.1 -- "${quick[@]}"
@@ -403,22 +288,6 @@ start 0 2 ELBOWROOM_TOKEN=$token ELBOWROOM_HOST=nowhere.invalid -- "${quick[@]}"
 ended 0 2
 one_line "elbowroom bench: host of rank 0: 'nowhere.invalid': "
 
-begin 'strangers at the port'
-start 0 2 ELBOWROOM_TOKEN=$token -- "${quick[@]}"
-python3 - "$port" <<'PY'
-import socket, sys, time
-said = [b"GET / HTTP/1.1\r\n\r\n", b"", b"\1\0\0\0\x7f", b"\3\0\0\0\0", bytes(range(256)) * 64]
-peers = []
-while len(peers) < len(said):
-    try:
-        peers.append(socket.create_connection(("127.0.0.1", int(sys.argv[1])), 5))
-        peers[-1].sendall(said[len(peers) - 1])
-    except ConnectionRefusedError:
-        time.sleep(0.05)
-PY
-start 1 2 ELBOWROOM_TOKEN=$token -- "${quick[@]}"
-ended 0 0
-ended 1 0
 nobody_left
 
 finish

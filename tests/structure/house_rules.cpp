@@ -269,8 +269,9 @@ std::optional<std::string> bare_open(const File& file, const std::string& line) 
   static const std::regex opens(R"(\b(open(at)?\(.*\bO_(RDONLY|WRONLY|RDWR|PATH|TMPFILE)|flock\(|readlink(at)?\())");
   static const std::set<std::string> homes = {"src/base/known_file.cpp",
                                               "src/base/file_lock.cpp",
-                                              "src/base/files.cpp",            // a new name beside a file
-                                              "src/report/document_file.cpp",  // an output: a device or a pipe as well
+                                              "src/base/files.cpp",  // a new name beside a file
+                                              "src/report/document_file.cpp",
+                                              "tools/elbowroom/byte_sources.cpp",  // a device or a pipe as well
                                               "src/interposer/process/pages.cpp",
                                               "src/interposer/process/process_report.cpp",
                                               "src/interposer/nccl/agreement_segment.cpp"};
