@@ -23,8 +23,8 @@ if [ -e "$no_locks" ]; then
     NO_LOCKS_ERRNO=$errno LD_PRELOAD=$no_locks tunes 0
     grep -qF "$profile.lock: its file system has no locks, stored without one" "$err" || fail "no notice of errno $errno"
     [ -s "$profile" ] || fail "nothing is stored where flock says $errno"
-    NO_LOCKS_ERRNO=$errno LD_PRELOAD=$no_locks TMPDIR=$work/tmp expect 0 run --policy gate -- bash -c 'echo "$ELBOWROOM_RUN_POLICY $ELBOWROOM_RUN_REPORT_DIR"'
-    grep -q "^gate $work/tmp/elbowroom-unlocked-" "$out" || fail "run falls back where flock says $errno"
+    NO_LOCKS_ERRNO=$errno LD_PRELOAD=$no_locks TMPDIR=$work/tmp expect 0 run --off gate -- bash -c 'echo "$ELBOWROOM_RUN_POLICY $ELBOWROOM_RUN_REPORT_DIR"'
+    grep -q "^auto $work/tmp/elbowroom-unlocked-" "$out" || fail "run falls back where flock says $errno"
     if grep -q 'without a report' "$err"; then fail "run goes without its folder where flock says $errno"; fi
     [ -z "$(ls "$work/tmp")" ] || fail "run leaves folders where flock says $errno"
   done
