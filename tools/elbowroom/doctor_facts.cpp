@@ -3,12 +3,12 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -24,6 +24,8 @@
 #include <vector>
 
 #include "backend/dynamic_library.hpp"
+#include "base/descriptor.hpp"
+#include "base/file_lock.hpp"
 #include "elbowroom/backend/registry.hpp"
 #include "elbowroom/base/environment.hpp"
 #include "elbowroom/base/result.hpp"
@@ -119,12 +121,11 @@ std::optional<std::string> cache_problem(std::string& where) {
   std::error_code unknown;
   while (!fs::exists(folder, unknown) && folder.has_relative_path()) { folder = folder.parent_path(); }
   std::string probe = (folder / ".elbowroom-doctor-XXXXXX").string();
-  const int descriptor = mkostemp(probe.data(), O_CLOEXEC);
-  if (descriptor < 0) { return fmt::format("{}: {}", folder.string(), std::strerror(errno)); }
-  const bool locked = flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+  const detail::Descriptor opened(mkostemp(probe.data(), O_CLOEXEC));
+  if (!opened.is_open()) { return fmt::format("{}: {}", folder.string(), std::strerror(errno)); }
+  const bool locked = detail::lock_within(opened, std::chrono::milliseconds(0)) == detail::LockState::taken;
   const std::string reason = std::strerror(errno);
   unlink(probe.c_str());
-  close(descriptor);
   if (!locked) { return fmt::format("{}: no lock can be held there: {}", folder.string(), reason); }
   return std::nullopt;
 }
