@@ -166,6 +166,7 @@ std::vector<CollectiveKind> kinds_of(const std::vector<RankView>& views, const s
   }
   std::stable_sort(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<CollectiveKind> result;
+  result.reserve(kinds.size());
   for (auto& [sum, kind] : kinds) { result.push_back(std::move(kind)); }
   return result;
 }
@@ -188,6 +189,22 @@ std::vector<ClassInflation> inflation_over(const std::vector<RankView>& views, d
     result.push_back({kernels, us_of(sum.more) / steps, ratio, sum.runs, sum.unknown});
   }
   std::stable_sort(result.begin(), result.end(), [](const ClassInflation& a, const ClassInflation& b) { return a.us > b.us; });
+  return result;
+}
+
+std::vector<KernelTime> kernels_over(const std::vector<RankView>& views, double steps) {
+  std::map<std::string, Time> sums;
+  for (const RankView& view : views) {
+    const Intervals windows = merged(view.steps.windows);
+    std::map<TextId, Time> own;
+    for (const std::uint32_t row : view.compute_rows) {
+      own[view.trace.rows.name[row]] += length_within(windows, {view.trace.rows.begin[row], view.trace.rows.end[row]});
+    }
+    for (const auto& [name, time] : own) { sums[short_name(view.trace.texts.text(name))] += time; }
+  }
+  std::vector<KernelTime> result;
+  result.reserve(sums.size());
+  for (const auto& [name, time] : sums) { result.push_back({name, us_of(time) / steps}); }
   return result;
 }
 
@@ -238,6 +255,7 @@ Explanation explain(std::vector<Trace> traces) {
   result.kinds = kinds_of(views, meetings);
   result.stragglers = stragglers_of(views, meetings, static_cast<double>(result.steps));
   result.inflation = inflation_over(views, static_cast<double>(steps.size()));
+  result.kernels = kernels_over(views, static_cast<double>(steps.size()));
   return result;
 }
 

@@ -76,6 +76,12 @@ struct ClassInflation {
   std::size_t unknown = 0;
 };
 
+/// All runs of the kernels of one name, however they were launched.
+struct KernelTime {
+  std::string name;
+  double us = 0;  ///< a step
+};
+
 struct Explanation {
   std::string device;
   std::size_t steps = 0;
@@ -86,6 +92,7 @@ struct Explanation {
   std::vector<CollectiveKind> kinds;  ///< those that last longest first
   std::vector<Straggler> stragglers;  ///< those that are waited for longest first
   std::vector<ClassInflation> inflation;
+  std::vector<KernelTime> kernels;  ///< that compute; by name
 };
 
 /// Of one trace at least, in any order. Parts of one rank's trace are put together.

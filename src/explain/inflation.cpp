@@ -58,6 +58,7 @@ std::vector<Inflation> inflation_of(const RankView& view) {
     inflation.runs += runs.beside.size();
   }
   std::vector<Inflation> result;
+  result.reserve(classes.size());
   for (auto& [name, inflation] : classes) { result.push_back(std::move(inflation)); }
   std::stable_sort(result.begin(), result.end(), [](const Inflation& a, const Inflation& b) { return a.more > b.more; });
   return result;

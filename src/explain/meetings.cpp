@@ -96,6 +96,7 @@ std::vector<std::ptrdiff_t> keys_of(const Side& reference, const Side& other) {
 
 void judge(Meeting& meeting, const std::vector<RankView>& ranks) {
   std::vector<Time> lengths;
+  lengths.reserve(meeting.participants.size());
   for (const Participant& one : meeting.participants) {
     lengths.push_back(ranks[one.rank].collectives[one.collective].time.length());
   }

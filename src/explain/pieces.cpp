@@ -1,7 +1,7 @@
 #include "explain/pieces.hpp"
 
+#include <algorithm>
 #include <array>
-#include <cstring>
 
 namespace elbowroom::explain {
 namespace {
@@ -177,14 +177,13 @@ void Pieces::take_event(std::size_t end) {
 
 void Pieces::find_next_event() {
   for (std::size_t at = begin_ + 1;; ++at) {
-    const void* found = at < buffer_.size() ? std::memchr(buffer_.data() + at, '{', buffer_.size() - at) : nullptr;
-    if (found == nullptr) {
+    at = buffer_.find('{', at);
+    if (at == kAbsent) {
       // The last byte stays, so that the search goes on behind it.
       skipped_ += buffer_.size() - 1 - begin_;
       drop(buffer_.size() - 1);
       return;
     }
-    at = static_cast<std::size_t>(static_cast<const char*>(found) - buffer_.data());
     const Begins begins = begins_event(std::string_view(buffer_).substr(at));
     if (begins == Begins::no) { continue; }
     looking_ = begins == Begins::unknown;
@@ -196,41 +195,57 @@ void Pieces::find_next_event() {
 }
 
 std::size_t Pieces::behind_string(std::size_t at) const {
+  const std::string_view text = buffer_;
   for (std::size_t from = at + 1;;) {
-    const void* found = from < buffer_.size() ? std::memchr(buffer_.data() + from, '"', buffer_.size() - from) : nullptr;
-    if (found == nullptr) { return kAbsent; }
-    const auto quote = static_cast<std::size_t>(static_cast<const char*>(found) - buffer_.data());
+    // Names and words end within a few bytes, where a call costs more than it saves.
+    const std::size_t near = std::min(text.size(), from + 16);
+    std::size_t quote = from;
+    while (quote < near && text[quote] != '"') { ++quote; }
+    if (quote == near) { quote = text.find('"', quote); }
+    if (quote == kAbsent) { return kAbsent; }
     std::size_t slashes = 0;
-    while (quote - slashes > at + 1 && buffer_[quote - slashes - 1] == '\\') { ++slashes; }
+    while (quote - slashes > at + 1 && text[quote - slashes - 1] == '\\') { ++slashes; }
     if (slashes % 2 == 0) { return quote + 1; }
     from = quote + 1;
   }
 }
 
 std::size_t Pieces::behind_value() {
-  while (cursor_ < buffer_.size()) {
-    const Mark mark = kMarks[static_cast<unsigned char>(buffer_[cursor_])];
-    if (depth_ == 0 && cursor_ > begin_ && mark != Mark::open) {
+  const std::string_view text = buffer_;
+  std::size_t at = cursor_;
+  std::size_t depth = depth_;
+  const auto pause = [&] {
+    cursor_ = at;
+    depth_ = depth;
+    return kAbsent;
+  };
+  while (at < text.size()) {
+    const Mark mark = kMarks[static_cast<unsigned char>(text[at])];
+    if (depth == 0 && at > begin_ && mark != Mark::open) {
       // A word or a number ends where its document goes on.
-      const char c = buffer_[cursor_];
-      if (is_space(c) || c == ',' || mark == Mark::close) { return cursor_; }
+      if (is_space(text[at]) || text[at] == ',' || mark == Mark::close) { return at; }
     }
-    if (mark == Mark::quote) {
-      const std::size_t end = behind_string(cursor_);
-      if (end == kAbsent) { return kAbsent; }
-      cursor_ = end;
-      if (depth_ == 0) { return cursor_; }
+    if (mark == Mark::none) {
+      ++at;
       continue;
     }
-    ++cursor_;
+    if (mark == Mark::quote) {
+      const std::size_t end = behind_string(at);
+      if (end == kAbsent) { return pause(); }
+      at = end;
+      if (depth == 0) { return at; }
+      continue;
+    }
+    ++at;
     if (mark == Mark::open) {
-      ++depth_;
-    } else if (mark == Mark::close) {
-      if (depth_ <= 1) { return cursor_; }
-      --depth_;
+      ++depth;
+    } else if (depth <= 1) {
+      return at;
+    } else {
+      --depth;
     }
   }
-  return kAbsent;
+  return pause();
 }
 
 }  // namespace elbowroom::explain

@@ -74,7 +74,7 @@ Result<std::optional<std::string>> TarFiles::next() {
 
 Result<std::size_t> TarFiles::read(std::span<char> into) {
   if (left_ == 0) { return std::size_t{0}; }
-  const Result<std::size_t> got = archive_.read(into.first(std::min<std::uint64_t>(into.size(), left_)));
+  Result<std::size_t> got = archive_.read(into.first(std::min<std::uint64_t>(into.size(), left_)));
   if (!got) { return got; }
   if (*got == 0) { return invalid_input("an archive that is cut off"); }
   left_ -= *got;

@@ -182,6 +182,7 @@ void append(Trace& trace, const Trace& part) {
 std::vector<Trace> per_device(Trace trace) {
   std::set<std::string> ids;
   std::vector<std::string> device_of;
+  device_of.reserve(trace.streams.size());
   for (const Stream& stream : trace.streams) { device_of.push_back(trace.texts.text(stream.device)); }
   for (const std::uint32_t stream : trace.rows.stream) { ids.insert(device_of[stream]); }
   std::vector<Trace> result;

@@ -92,6 +92,14 @@ gzip -c rank0.json | head -c 400 >cut.json.gz
 expect 0 explain cut.json.gz
 grep -qF 'cut.json.gz: packed by gzip and cut off behind' "$err" || fail 'what is lost is not said'
 
+# --- two runs -------------------------------------------------------------------------------------------------------------
+sed 's/"dur": 400/"dur": 300/' rank0.json >faster.json
+expect 0 explain --compare rank0.json faster.json
+says 'exposed communication'
+expect 2 explain --compare rank0.json
+complains '--compare: 1 traces, expected two'
+expect 2 explain --compare rank0.json rank1.json --json -
+
 # --- a page ---------------------------------------------------------------------------------------------------------------
 "$ELBOWROOM_BIN" explain rank0.json rank1.json --html page.html >"$out" 2>"$err"
 code=$?

@@ -75,7 +75,7 @@ class GzipSource final : public ByteSource {
     stream_.avail_out = static_cast<uInt>(into.size());
     while (good_ && stream_.avail_out == into.size()) {
       if (stream_.avail_in == 0) {
-        const Result<std::size_t> got = packed_->read(input_);
+        Result<std::size_t> got = packed_->read(input_);
         if (!got) { return got; }
         if (*got == 0) {
           return inside_ ? Result<std::size_t>(invalid_input("packed by gzip and cut off")) : Result<std::size_t>(0);
@@ -122,7 +122,7 @@ class ZstdSource final : public ByteSource {
     ZSTD_outBuffer out{into.data(), into.size(), 0};
     while (out.pos == 0) {
       if (in_.pos == in_.size && !full_) {
-        const Result<std::size_t> got = packed_->read(input_);
+        Result<std::size_t> got = packed_->read(input_);
         if (!got) { return got; }
         if (*got == 0) {
           return inside_ ? Result<std::size_t>(invalid_input("packed by zstd and cut off")) : Result<std::size_t>(0);

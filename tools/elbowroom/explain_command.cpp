@@ -12,6 +12,7 @@
 
 #include "console.hpp"
 #include "exit_code.hpp"
+#include "explain/comparison.hpp"
 #include "explain/document.hpp"
 #include "explain/explanation.hpp"
 #include "output.hpp"
@@ -30,6 +31,7 @@ struct ExplainArguments {
   std::vector<std::string> traces;
   std::optional<std::string> json;
   std::optional<std::string> html;
+  bool compare = false;
 };
 
 Status check_output(const ExplainArguments& arguments) {
@@ -65,15 +67,37 @@ Status write_page(const ExplainArguments& arguments, const std::string& json, co
   return write_document(*arguments.html, page::kPageSchema, page::to_html(page, assets));
 }
 
+/// The traces of one name, explained; what is lost is said.
+Result<explain::Explanation> explained(const std::vector<std::string>& names) {
+  Result<std::vector<explain::Trace>> traces = read_all(names);
+  if (!traces) { return traces.error(); }
+  explain::Explanation explanation = explain::explain(*std::move(traces));
+  for (const std::string& loss : explain::losses(explanation)) { print_notice(kExplain, loss); }
+  return explanation;
+}
+
+int run_compare(const ExplainArguments& arguments) {
+  if (arguments.traces.size() != 2) {
+    return complain(kExplain,
+                    invalid_input(fmt::format("--compare: {} traces, expected two: files, archives or folders, before and after",
+                                              arguments.traces.size())));
+  }
+  const Result<explain::Explanation> before = explained({arguments.traces[0]});
+  if (!before) { return complain(kExplain, before.error()); }
+  const Result<explain::Explanation> after = explained({arguments.traces[1]});
+  if (!after) { return complain(kExplain, after.error()); }
+  const Status shown = print_table(explain::in_words(explain::compare(*before, *after)));
+  return shown ? exit_ok : complain(kExplain, shown.error());
+}
+
 int run_explain(const ExplainArguments& arguments) {
+  if (arguments.compare) { return run_compare(arguments); }
   if (Status writable = check_output(arguments); !writable) { return complain(kExplain, writable.error()); }
   const Result<page::Assets> assets = arguments.html ? page::embedded_assets() : Result<page::Assets>(page::Assets{});
   if (!assets) { return complain(kExplain, assets.error()); }
-  Result<std::vector<explain::Trace>> traces = read_all(arguments.traces);
-  if (!traces) { return complain(kExplain, traces.error()); }
-  const explain::Explanation explanation = explain::explain(*std::move(traces));
-  for (const std::string& loss : explain::losses(explanation)) { print_notice(kExplain, loss); }
-  const std::string json = arguments.json || arguments.html ? explain::to_json(explanation) : "";
+  const Result<explain::Explanation> explanation = explained(arguments.traces);
+  if (!explanation) { return complain(kExplain, explanation.error()); }
+  const std::string json = arguments.json || arguments.html ? explain::to_json(*explanation) : "";
   if (arguments.json) {
     if (Status written = write_document(*arguments.json, kExplainSchema, json); !written) {
       return complain(kExplain, written.error());
@@ -82,7 +106,7 @@ int run_explain(const ExplainArguments& arguments) {
   if (arguments.html) {
     if (Status written = write_page(arguments, json, *assets); !written) { return complain(kExplain, written.error()); }
   }
-  const std::string words = explain::in_words(explanation);
+  const std::string words = explain::in_words(*explanation);
   if (arguments.json == "-" || arguments.html == "-") {
     print_error(words);
     return exit_ok;
@@ -102,8 +126,13 @@ void add_explain_command(CLI::App& app, std::function<int()>& chosen) {
                    "folder, or - for "
                    "standard input")
       ->required();
-  command->add_option("--json", arguments->json, "Where the document elbowroom.explain/1 goes; - for standard output");
-  command->add_option("--html", arguments->html, "Where a page of it goes, which needs no network; - for standard output");
+  CLI::Option* json =
+      command->add_option("--json", arguments->json, "Where the document elbowroom.explain/1 goes; - for standard output");
+  CLI::Option* html =
+      command->add_option("--html", arguments->html, "Where a page of it goes, which needs no network; - for standard output");
+  command->add_flag("--compare", arguments->compare, "What changed between two runs of one program: TRACE is given twice")
+      ->excludes(json)
+      ->excludes(html);
   command->callback([=, &chosen] { chosen = [arguments] { return run_explain(*arguments); }; });
 }
 
