@@ -19,8 +19,6 @@
 #include "elbowroom/base/environment.hpp"
 #include "elbowroom/base/result.hpp"
 
-extern char** environ;
-
 namespace elbowroom {
 namespace {
 
@@ -57,6 +55,7 @@ Result<std::string> output_of(std::vector<std::string> command) {
   posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (std::string& word : command) { arguments.push_back(word.data()); }
   arguments.push_back(nullptr);
   pid_t child = 0;
