@@ -23,7 +23,7 @@ ELSEWHERE = {
     "./dev test": "runs this test",
 }
 CODES = {"elbowroom doctor": (0, 1)}
-CLOSING = re.compile(r"elbowroom: [\d.]+ ms a step instead of [\d.]+ \(-[\d.]+ %\): ")
+CLOSING = re.compile(r"elbowroom: (about )?[\d.]+ ms a step instead of [\d.]+ \(-[\d.]+ %\): ")
 
 
 def lines_of_blocks(text: str) -> list[str]:
