@@ -22,8 +22,8 @@ using detail::Descriptor;
 std::string found_in_path(const std::string& command) {
   const char* const folders = std::getenv("PATH");
   if (command.find('/') != std::string::npos || folders == nullptr) { return command; }
-  std::istringstream list(folders);
-  for (std::string folder; std::getline(list, folder, ':');) {
+  std::istringstream entries(folders);
+  for (std::string folder; std::getline(entries, folder, ':');) {
     std::string candidate = (folder.empty() ? "." : folder) + "/" + command;
     if (access(candidate.c_str(), X_OK) == 0) { return candidate; }
   }
