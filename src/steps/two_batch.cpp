@@ -40,13 +40,13 @@ std::vector<Turn> turns_of_side(const std::vector<bool>& waited_for, const std::
 }
 
 Step reordered(const Step& step, const std::vector<int>& order) {
-  std::vector<int> new_number(order.size());
-  for (std::size_t at = 0; at < order.size(); ++at) { new_number[static_cast<std::size_t>(order[at])] = static_cast<int>(at); }
+  std::vector<int> place_after(order.size());
+  for (std::size_t at = 0; at < order.size(); ++at) { place_after[static_cast<std::size_t>(order[at])] = static_cast<int>(at); }
   Step made = step;
   for (std::size_t at = 0; at < order.size(); ++at) {
     made.operations[at] = operation_of(step, order[at]);
     for (Dependency& before : made.operations[at].after) {
-      before.operation = new_number[static_cast<std::size_t>(before.operation)];
+      before.operation = place_after[static_cast<std::size_t>(before.operation)];
     }
   }
   return made;
