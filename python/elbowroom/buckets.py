@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from elbowroom import placement, record
+from elbowroom import placement, record, steps
 from elbowroom.in_place import InPlace
 from elbowroom.lifetime import Lifetime
 from elbowroom.segment import LEAST_TOTAL, Segment
@@ -237,6 +237,8 @@ def reducer_class(torch: Any, plain: type, stays: bool = True) -> type:
             self._lifetime: Lifetime | None = None
             self._in_place: InPlace | None = None
             self._synchronizes = False
+            self._steps = steps.Steps()
+            steps.watch_optimizers()
             self._forwards, self._too_early = 0, 1  # forwards whose gradients are sent, until the order of gradients is known
             placer = _placer(torch, self._parameters, process_group)
             if placer is None:
@@ -317,21 +319,26 @@ def reducer_class(torch: Any, plain: type, stays: bool = True) -> type:
 
         def _rebuild_buckets(self) -> bool:
             """At each forward that is followed by a backward."""
-            alike, self._synchronizes = self._synchronizes, False
+            sends, self._synchronizes = self._synchronizes, False
+            begun = self._steps.begins()
+            if sends:
+                self._steps.sent()
             made = self._made or self._constructed
             if made is not None and torch.cuda.is_current_stream_capturing():
                 made.keep()
             if self._lifetime is not None:
-                self._lifetime.boundary(alike)
+                if begun:
+                    self._lifetime.boundary(self._steps.alike)
                 if self._in_place is not None and self._made is not None:
                     self._made.release_when_free(self._in_place)
             if self.copies is not None:
-                self.copies.step_begins(alike)
+                if begun:
+                    self.copies.step_begins(self._steps.alike)
                 return plain._rebuild_buckets(self)
             placer = self._placer
             if placer is None:
                 return plain._rebuild_buckets(self)
-            before, self._forwards = self._forwards, self._forwards + alike
+            before, self._forwards = self._forwards, self._forwards + sends
             if before < self._too_early:  # not while gradients are accumulated, however long that is
                 return plain._rebuild_buckets(self)
             made = placer.make(lambda: plain._rebuild_buckets(self))

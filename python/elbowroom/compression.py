@@ -45,7 +45,7 @@ class Copies:
         return buffer.to(dtype)
 
     def step_begins(self, alike: bool) -> None:
-        """At each forward of the model, on all ranks. `alike`: the gradients of this step are sent, not accumulated."""
+        """At the first forward of a step, on all ranks. `alike`: the step before had as many passes as the one before it."""
         if self._lifetime is not None:
             self._lifetime.boundary(alike)
         elif self._sent and self._sent == self._sent_before:

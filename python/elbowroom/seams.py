@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-from elbowroom import buckets, compression, division, parts, placement, record, scaled_copy, staging, unsharded
+from elbowroom import buckets, compression, division, parts, placement, record, scaled_copy, staging, steps, unsharded
 
 _installed: set[str] = set()
-_optimizer_states = False  # whether an optimizer of PyTorch's has made a step
 
 
 def _usable(torch: Any, name: str) -> bool:
@@ -117,7 +116,7 @@ def install_fsdp2(module: ModuleType) -> None:
     _give_groups_buffers(group, gather, scatter, placed_gather, placed_scatter)
     _keep_buffers(group, placed_gather, placed_scatter)
     _give_way(group, gather, scatter, placed_gather, placed_scatter)
-    _tell_when_a_step_begins(torch, module.FSDPState)
+    _tell_when_a_pass_begins(torch, module.FSDPState)
 
 
 def _give_groups_buffers(group: Any, gather: type, scatter: type, placed_gather: type, placed_scatter: type) -> None:
@@ -177,18 +176,16 @@ def _gather_directly(torch: Any, groups: Any, group: Any) -> None:
     group._to_sharded = _to_sharded
 
 
-def _tell_when_a_step_begins(torch: Any, state: Any) -> None:
+def _tell_when_a_pass_begins(torch: Any, state: Any) -> None:
     plain_forward = state._root_pre_forward
 
     def _root_pre_forward(self: Any, *arguments: Any, **named: Any) -> Any:
         if self._state_ctx.iter_forward_root is None and not any(map(division.is_open, _parameter_groups(self._state_ctx))):
-            staging.step_begins(_optimizer_states)
+            staging.pass_begins()
         return plain_forward(self, *arguments, **named)
 
     state._root_pre_forward = _root_pre_forward
-    register = getattr(sys.modules.get("torch.optim.optimizer"), "register_optimizer_step_post_hook", None)
-    if register is not None:
-        register(_note_optimizer)
+    steps.watch_optimizers()
 
 
 def _parameter_groups(context: Any) -> Iterator[Any]:
@@ -196,11 +193,6 @@ def _parameter_groups(context: Any) -> Iterator[Any]:
     for state in context.all_states:
         several = getattr(state, "_fsdp_param_groups", None)  # older PyTorch has one at most
         yield from filter(None, [state._fsdp_param_group] if several is None else several)
-
-
-def _note_optimizer(*unused: Any) -> None:
-    global _optimizer_states
-    _optimizer_states = True
 
 
 def _close_before_destruction(torch: Any) -> None:

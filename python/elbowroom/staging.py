@@ -10,7 +10,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from elbowroom import division, placement, record, unsharded
+from elbowroom import division, placement, record, steps, unsharded
 from elbowroom.host_lead import HostLead
 from elbowroom.lifetime import Lifetime
 from elbowroom.places import Places, Seen, check_tensors, numel, total_bytes
@@ -32,6 +32,7 @@ class GroupStaging:
         self.watching = True
         self._owners: list[Any] = []  # weak: parameter groups in the order of their first collective
         self._forwards = 0
+        self.steps = steps.Steps()
         self._scatters_without_states: int | None = None
         self._segment: Segment | None = None
         self._lifetime: Lifetime | None = None
@@ -57,18 +58,20 @@ class GroupStaging:
         # A context has no such state before the first forward.
         return 1 + waiting + sum(getattr(context, "all_gather_state", None) is not None for context in contexts)
 
-    def step_begins(self, has_optimizer_states: bool) -> None:
-        """At the start of a root's forward. The buffers' lifetime begins once the program has had all that it ever has in memory."""
+    def pass_begins(self) -> None:
+        """At the start of a root's forward. The buffers' lifetime begins with a step, once the program has had all that it ever has in memory."""
         self._keep_divisions()
+        begun = self.steps.begins()
         if self._lifetime is not None:
-            self._lifetime.boundary(self._alike())
+            if begun:
+                self._lifetime.boundary(self._alike())
             self._release_when_free()
             return
         self._forwards += 1
-        if has_optimizer_states and self._scatters_without_states is None:
+        if steps.optimizers_have_stepped() and self._scatters_without_states is None:
             self._scatters_without_states = self.seen.scatters
         settled = self._scatters_without_states is not None and self.seen.scatters > self._scatters_without_states
-        if self.watching and self.seen.scatters and (settled or self._forwards >= UNHURRIED):
+        if begun and self.watching and self.seen.scatters and (settled or self._forwards >= UNHURRIED):
             record.add(self.entry)
             self._lifetime = Lifetime(self._torch, self._group, self.entry, self._place, self._leave)
             self._work_before = (self.seen.gathers, self.seen.scatters)
@@ -188,9 +191,9 @@ def of_group(torch: Any, group: Any) -> GroupStaging:
     return _stagings[group]
 
 
-def step_begins(has_optimizer_states: bool) -> None:
+def pass_begins() -> None:
     for staging in list(_stagings.values()):
-        staging.step_begins(has_optimizer_states)
+        staging.pass_begins()
 
 
 def close(group: Any) -> None:
@@ -273,6 +276,7 @@ def scatter_class(torch: Any, plain: type) -> type:
 
         def _input(self, count: int, dtype: Any) -> Any:
             staging, size = self._staging, count * dtype.itemsize
+            staging.steps.sent()
             self._placed_input = False
             if staging.watching:
                 staging.seen.scatter(size)

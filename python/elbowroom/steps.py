@@ -36,6 +36,7 @@ class Steps:
     """Of one set of buffers. `sent` and `begins` are called at the same points by all ranks."""
 
     def __init__(self) -> None:
+        self._sends = False
         self._sent = 0  # passes whose gradients were sent, since the step began
         self._passes = 0
         self._passes_before: int | None = None
@@ -43,11 +44,12 @@ class Steps:
         self.alike = True  # the step that has ended had as many passes as the one before it
 
     def sent(self) -> None:
-        """The gradients of a pass are sent."""
-        self._sent += 1
+        """Gradients of this pass are sent, as a whole or a part of them."""
+        self._sends = True
 
     def begins(self) -> bool:
         """At each forward that is followed by a backward: whether a step begins with it."""
+        self._sent, self._sends = self._sent + self._sends, False
         stepped = _optimizer_steps != self._optimizer_steps or not _optimizer_steps
         begun = self._sent >= MOST_SENT or (self._sent > 0 and stepped)
         if begun:

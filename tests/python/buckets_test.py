@@ -11,7 +11,7 @@ from unittest import mock
 
 from stand_ins import Group, Store, fake_torch
 
-from elbowroom import buckets, lifetime, record
+from elbowroom import buckets, lifetime, record, steps
 
 LARGE = 16 << 20
 
@@ -135,6 +135,20 @@ class BucketsTest(unittest.TestCase):
         reducer.ready = True
         self.assertTrue(reducer._rebuild_buckets(), "at the next forward, whatever it is")
         self.assertEqual(len(FakeSegment.made), 1)
+
+    def test_steps_of_several_passes_are_timed_from_step_to_step(self) -> None:
+        """Two passes that accumulate and one that sends: four times 3 of 40 ms."""
+        with mock.patch.multiple(lifetime, STEPS=4, UNTIMED_BEFORE=0), mock.patch.object(steps, "_optimizer_steps", 0):
+            reducer = self.made()
+            for step in range(8):
+                self.assertEqual(self.placed == [], step < 7, step)  # made with the second one, timed from the third one on
+                for sends in (False, False, True):
+                    self.torch.cuda.Event.now += 40.0
+                    reducer.ready = step == 1 and not sends and len(FakeSegment.made) == 0
+                    forward(reducer) if sends else reducer._rebuild_buckets()
+                steps._note_optimizer()
+            self.assertEqual(reducer._lifetime._before.milliseconds(), [120.0] * 4)
+            self.assertEqual(reducer._lifetime._entry.compared, "")
 
     def test_buckets_that_each_backward_pass_allocates_get_no_segment(self) -> None:
         for lazily in ((False, True), (False, False)):

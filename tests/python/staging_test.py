@@ -9,7 +9,7 @@ from unittest import mock
 
 from stand_ins import Group, Store, fake_torch
 
-from elbowroom import lifetime, places, record, staging
+from elbowroom import lifetime, places, record, staging, steps
 
 GIB = 1 << 30
 BYTE = SimpleNamespace(itemsize=1)
@@ -88,6 +88,7 @@ class StagingTest(unittest.TestCase):
             mock.patch.object(record, "write", lambda: None),
             mock.patch.multiple(lifetime, STEPS=0, UNTIMED_BEFORE=0),  # nothing is timed
             mock.patch.object(staging, "_stagings", {}),
+            mock.patch.object(steps, "_optimizer_steps", 0),
         ):
             patch.start()
             self.addCleanup(patch.stop)
@@ -102,9 +103,15 @@ class StagingTest(unittest.TestCase):
         made.gather, made.scatter = self.gather(made), self.scatter(made)
         return made
 
+    def pass_begins(self, optimizer: bool = True) -> None:
+        """`optimizer`: one has stepped before."""
+        if optimizer:
+            steps._note_optimizer()
+        staging.pass_begins()
+
     def step(self, owners: list[Any], size: int = 64 << 20, optimizer: bool = True) -> list[Any]:
         """A forward and a backward; what was handed out, gathers first."""
-        staging.step_begins(optimizer)
+        self.pass_begins(optimizer)
         handed = []
         for owner in owners:
             handed.append(owner.gather.allocate((size,), dtype=BYTE, device="cuda"))
@@ -156,7 +163,7 @@ class StagingTest(unittest.TestCase):
         owners, held = [self.owner() for _ in range(3)], []
         owners.append(self.owner(comm_ctx=SimpleNamespace()))  # has had no forward yet
         for optimizer in (False, True, True):
-            staging.step_begins(optimizer)
+            self.pass_begins(optimizer)
             for owner in owners:
                 held.append(owner.gather.allocate((64 << 20,), dtype=BYTE, device="cuda"))
                 self.context.all_gather_state = "until the next one"  # as in a forward
@@ -280,12 +287,12 @@ class StagingTest(unittest.TestCase):
         self.direct = self.slots()
         owners = [self.owner() for _ in range(3)]
         for optimizer in (False, True):
-            staging.step_begins(optimizer)
+            self.pass_begins(optimizer)
             for owner, size in zip(owners, (64 << 20, 64 << 20, 16 << 20), strict=True):
                 owner.gather.allocate((size,), dtype=BYTE, device="cuda")
             source, result = (owners[0].scatter.allocate((size << 20,), dtype=BYTE, device="cuda") for size in (16, 8))
             owners[0].scatter(result, source, self.group, "sum")
-        staging.step_begins(True)
+        self.pass_begins()
         self.assertEqual(self.placed, [self.segments[0], "first", "second"])
         # One gather of 16 MiB, an input of 16, a result that passes of 8, one that stays of 8. The program had one gather of 64 and an input of 16.
         self.assertEqual(self.asked[0][0][2], [16 << 20] * 2 + [8 << 20] * 2)

@@ -100,8 +100,8 @@ class DdpTest(unittest.TestCase):
         self.assertEqual(failed["buffers"][0]["reason"], "rank 1: ncclCommWindowRegister: 801")
         self.assertIn("rank 1 has layout", unequal["buffers"][0]["reason"])
         self.assertNotIn("registered", unequal["events"])
-        # Buckets that are never rebuilt are made inside at once.
-        self.assertEqual(said["unused"]["events"][:4], ["in", "out", "registered", "step 0"])
+        # Buckets that are never rebuilt are made inside at once, and registered with the first step that begins.
+        self.assertEqual(said["unused"]["events"][:4], ["in", "out", "step 0", "registered"])
         # Of a static graph they are rebuilt all the same, and the first ones go.
         static = said["unused+static"]
         self.assertEqual(static["events"][:8], ["in", "out", "step 0", "step 1", "in", "out", "released", "step 2"])
@@ -151,6 +151,14 @@ class DdpTest(unittest.TestCase):
         self.assertNotIn("released", placed["events"])
         self.assertEqual(placed["digest"], plain["digest"])
 
+    def test_steps_of_several_passes_are_compared_whole(self) -> None:
+        cases = ("compared+unsent", "compared+accumulate")
+        said = launch("ddp", *(f"plain+{case}" for case in cases), *cases)
+        for case in cases:
+            buckets = said[case]["buffers"][0]
+            self.assertEqual((buckets["state"], buckets["compared"]), ("given back", "slower"), f"{case}: {buckets}")
+            self.assertEqual(said[case]["digest"], said[f"plain+{case}"]["digest"], case)
+
     def test_copies_are_given_back_where_memory_runs_short(self) -> None:
         plain, placed = launch("ddp", "plain+bf16+retries", "bf16+retries").values()
         self.assertEqual(placed["buffers"][0]["reason"], "rank 1: the allocator had to retry")
@@ -193,7 +201,7 @@ class Fsdp2Test(unittest.TestCase):
         for case in placed:
             self.assertEqual(said[case]["digest"], said[f"plain+{case}"]["digest"], case)
             self.assertEqual(said[case]["buffers"][0]["state"], "registered", case)
-        given_back = [f"compared+{case}" for case in sums[1:3]]
+        given_back = [f"compared+{case}" for case in (*sums[1:3], "unreduced+turns3", "accumulate")]
         said = launch("fsdp2", *(f"plain+{case}" for case in given_back), *given_back)
         for case in given_back:
             self.assertEqual(said[case]["digest"], said[f"plain+{case}"]["digest"], case)
