@@ -9,7 +9,7 @@ from typing import Any
 
 from elbowroom import board, record
 from elbowroom.agreement import Agreement
-from elbowroom.registrations import Unusable, Registrations, choose_blocks
+from elbowroom.registrations import Unusable, Registrations, averages, choose_blocks
 
 MOST_CHANGES = 2  # registrations in one process group; none after a set was given back
 
@@ -74,6 +74,13 @@ class GroupPlacement:
         if self.ranks < 2:
             raise Unusable("the process group has one rank")
         return backend
+
+    def averages(self) -> bool:
+        """Whether this NCCL has means on symmetric memory. False where nobody can tell."""
+        try:
+            return averages(self._backend())
+        except Exception:  # the facts say why there is no such backend
+            return False
 
     def timeout(self) -> float:
         """Seconds that this group's collectives wait for a rank; as it is now, since a program may change it."""

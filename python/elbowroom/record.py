@@ -41,6 +41,7 @@ class _Record:
     entries: list[Entry]
     notes: list[str]
     left_out: dict[str, dict[str, str]] = field(default_factory=dict)  # by part
+    blocks: str = ""  # why NCCL chooses the number of blocks
 
 
 _record = _Record(os.getpid(), [], [])
@@ -72,6 +73,11 @@ def refuse_all(reason: str) -> None:
     write()
 
 
+def say_of_blocks(reason: str) -> None:
+    """Why NCCL itself chooses the number of blocks of kernels for symmetric memory."""
+    _record.blocks = reason
+
+
 def leave_out(part: str, reason: str, without: str) -> None:
     """One part that this PyTorch does not allow; what does not need it goes on. `without`: how the program goes on in its place."""
     _record.left_out[part] = {"reason": reason, "without": without}
@@ -90,6 +96,7 @@ def as_document() -> dict[str, Any]:
         "pid": _record.pid,
         "torch": str(getattr(torch, "__version__", "")),
         "blocks": os.environ.get("NCCL_SYM_CTAS", ""),
+        "blocks_reason": _record.blocks,
         "buffers": [asdict(entry) for entry in _record.entries],
         "refused": list(_record.notes),
         "left_out": [{"part": part} | said for part, said in _record.left_out.items()],

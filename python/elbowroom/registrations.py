@@ -9,10 +9,14 @@ import ctypes
 import os
 from typing import Any
 
+from elbowroom import multicast, record
+
 OLDEST_NCCL = 22800
 SYMMETRIC = 1  # NCCL_WIN_COLL_SYMMETRIC
 UNDEFINED = -(1 << 31)  # a field of NCCL's configuration that nobody set
 BLOCKS = "16"  # by itself NCCL takes 7, too few beside compute
+MULTICAST = "NVLink multicast may be on: NCCL bounds its blocks itself, which was not measured"
+AVERAGES_SINCE = 23003  # NCCL whose symmetric scatters have means
 
 
 class Unusable(Exception):
@@ -26,8 +30,19 @@ def choose_blocks(backend: Any) -> str:
         return f"{config.min_ctas},{config.max_ctas}"
     chosen = ("NCCL_SYM_CTAS", "NCCL_MIN_CTAS", "NCCL_MAX_CTAS", "ELBOWROOM_RUN_SYMMETRIC_BLOCKS")
     if not any(os.environ.get(name) for name in chosen):
-        os.environ["NCCL_SYM_CTAS"] = BLOCKS
+        if multicast.may_be_used(_driver()):
+            record.say_of_blocks(MULTICAST)
+        else:
+            os.environ["NCCL_SYM_CTAS"] = BLOCKS
     return ",".join(os.environ.get(name, "") for name in chosen)
+
+
+def _driver() -> Any:
+    """None where there is none to ask."""
+    try:
+        return loaded("libcuda.so.1")
+    except Unusable:
+        return None
 
 
 def loaded(name: str) -> ctypes.CDLL:
@@ -36,6 +51,12 @@ def loaded(name: str) -> ctypes.CDLL:
         return ctypes.CDLL(name, mode=os.RTLD_NOLOAD | os.RTLD_NOW)
     except OSError:
         raise Unusable(f"{name} is not loaded as a library of its own") from None
+
+
+def averages(backend: Any) -> bool:
+    """Whether NCCL's symmetric scatters have means: then sums of ours, and divisions, gain nothing."""
+    version = backend.get_runtime_nccl_version()
+    return version[0] * 10_000 + version[1] * 100 + version[2] >= AVERAGES_SINCE
 
 
 class Registrations:

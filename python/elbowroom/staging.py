@@ -96,11 +96,12 @@ class GroupStaging:
         except Exception as error:
             problem = str(error)
         self.entry.buffers, self.entry.bytes = len(self.seen.sizes()), total_bytes(self.seen)
-        undivided = problem or division.problem()  # what is not placed compiles nothing
-        layout = [self.seen.gathers, self.seen.scatters, self.seen.sizes(), not undivided]
+        summed = self._summed(placed)
+        undivided = problem or not summed or division.problem()  # what is not placed compiles nothing
+        layout = [self.seen.gathers, self.seen.scatters, self.seen.sizes(), len(summed), not undivided]
         held = placed.place(self.entry, [self._segment, *(slot.segment for slot in slots)], layout, problem, boundary)
         if held is not None:
-            self._use(not undivided)
+            self._use(summed, not undivided)
         else:
             self._release()
         return held
@@ -144,10 +145,15 @@ class GroupStaging:
         self._torch.cuda.empty_cache()  # the buffers that these replace
         return Segment(self._torch, allocator, needed)
 
-    def _use(self, divides: bool) -> None:
+    def _summed(self, placed: placement.GroupPlacement) -> list[Any]:
+        """The parameter groups that are to have sums: there are symmetric kernels for sums, and from NCCL 2.30 on for plain means."""
+        own = {None, self.entry.ranks} if placed.averages() else set()
+        return [owner for owner in self._alive() if SUMS and getattr(owner, "gradient_divide_factor", None) not in own]
+
+    def _use(self, summed: list[Any], divides: bool) -> None:
         self.places = Places(self._torch, self._segment.tensor(), self.seen)
-        for owner in self._alive():  # there are symmetric kernels for sums, not for means
-            if SUMS and division.sum_up(owner) and divides:
+        for owner in summed:
+            if division.sum_up(owner) and divides:
                 division.take_over(self._torch, owner, self.entry.ranks)
 
     def _alive(self) -> list[Any]:

@@ -10,7 +10,7 @@ from unittest import mock
 
 from stand_ins import ProcessGroupNCCL
 
-from elbowroom import registrations
+from elbowroom import record, registrations
 
 ADDRESS, SIZE = 1 << 30, 2 << 20
 
@@ -90,7 +90,7 @@ class RegistrationsTest(unittest.TestCase):
 
 class BlocksTest(unittest.TestCase):
     def chosen(self, **environment: str) -> tuple[str, str | None]:
-        with mock.patch.dict(os.environ, environment, clear=True):
+        with mock.patch.dict(os.environ, {"NCCL_NVLS_ENABLE": "0"} | environment, clear=True), mock.patch.object(registrations, "loaded", lambda name: None):
             return registrations.choose_blocks(ProcessGroupNCCL()), os.environ.get("NCCL_SYM_CTAS")
 
     def test_sixteen_unless_somebody_chose(self) -> None:
@@ -98,6 +98,15 @@ class BlocksTest(unittest.TestCase):
         self.assertEqual(self.chosen(NCCL_SYM_CTAS="24"), ("24,,,", "24"))
         self.assertEqual(self.chosen(NCCL_MIN_CTAS="8"), (",8,,", None))
         self.assertEqual(self.chosen(ELBOWROOM_RUN_SYMMETRIC_BLOCKS="chosen"), (",,,chosen", None))
+
+    def test_nccl_bounds_the_blocks_of_multicast_itself(self) -> None:
+        with mock.patch.object(record, "_record", record._Record(0, [], [])), mock.patch.object(registrations.multicast, "_device_can", lambda driver: True):
+            self.assertEqual(self.chosen(NCCL_NVLS_ENABLE="2"), (",,,", None))
+            self.assertIn("multicast", record.as_document()["blocks_reason"])
+
+    def test_means_in_scatters_are_known_by_the_version(self) -> None:
+        for version, averages in (((2, 28, 9), False), ((2, 29, 7), False), ((2, 30, 3), True), ((2, 32, 3), True)):
+            self.assertEqual(registrations.averages(SimpleNamespace(get_runtime_nccl_version=lambda version=version: version)), averages)
 
     def test_a_configuration_of_the_programs_stands(self) -> None:
         backend = ProcessGroupNCCL()

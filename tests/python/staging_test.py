@@ -77,7 +77,8 @@ class StagingTest(unittest.TestCase):
                 raise staging.Unusable(self.direct)
             return self.direct
 
-        placed = SimpleNamespace(allocator=lambda: "NCCL's", place=place, refusal=lambda layout, problem: problem or self.elsewhere)
+        placed = SimpleNamespace(allocator=lambda: "NCCL's", place=place, refusal=lambda layout, problem: problem or self.elsewhere, averages=lambda: self.averages)
+        self.averages = False  # whether NCCL has means on symmetric memory
         self.direct: Any = "no parameters come and go"
         self.elsewhere = ""  # why another rank has no slots
         for patch in (
@@ -171,6 +172,15 @@ class StagingTest(unittest.TestCase):
             source, result = (owners[0].scatter.allocate((size << 20,), dtype=BYTE, device="cuda") for size in (64, 32))
             owners[0].scatter(result, source, self.group, "sum")
         self.assertEqual(self.asked[0][0][2], [64 << 20] * 3 + [32 << 20] * 2)  # two gathers, an input, two results
+
+    def test_means_stay_where_nccl_has_them_and_factors_of_the_program_become_sums(self) -> None:
+        self.averages = True
+        owners = self.settled()
+        owners[1].gradient_divide_factor = 2  # as many as there are ranks
+        owners[2].gradient_divide_factor = 8.0
+        self.step(owners)
+        self.assertEqual([bool(owner.force_sum_reduction_for_comms) for owner in owners], [False, False, True])
+        self.assertEqual(self.asked[0][0][3:], [1, False])
 
     def test_a_place_still_in_use_is_cleared_and_the_turn_kept(self) -> None:
         owners = self.settled()
@@ -339,7 +349,7 @@ class StagingTest(unittest.TestCase):
             layouts.append(self.asked[0][0])
         self.assertEqual(layouts[0], layouts[1])
         # 3 gathers of 64 MiB, an input of 64 MiB, a result of 32 MiB that passes, three that stay.
-        self.assertEqual(layouts[0], [6, 6, [64 << 20] * 4 + [32 << 20] * 4, False])  # the stand-in copies nothing
+        self.assertEqual(layouts[0], [6, 6, [64 << 20] * 4 + [32 << 20] * 4, 3, False])  # sums for all; the stand-in copies nothing
 
 
 if __name__ == "__main__":
