@@ -205,19 +205,27 @@ def _weakly(method: Callable[[str], None]) -> Callable[[str], None]:
     return call
 
 
-def worth_it(parameters: list[Any], group: Any) -> bool:
-    """The same on all ranks, since they have the same parameters. Nothing is asked of a group whose parameters are elsewhere."""
-    on_gpus = {parameter.device.type for parameter in parameters} == {"cuda"}
-    return on_gpus and sum(parameter.numel() * parameter.element_size() for parameter in parameters) >= LEAST_TOTAL and group.size() > 1
+def not_worth_it(parameters: list[Any], group: Any) -> str:
+    """Empty, or why nothing is placed: the same on all ranks, since they have the same parameters. Nothing is asked of a group whose parameters are elsewhere."""
+    devices = {parameter.device.type for parameter in parameters}
+    if devices != {"cuda"}:
+        return f"parameters are on {', '.join(sorted(devices))}"
+    if group.size() < 2:
+        return "the process group has one rank"
+    size = sum(parameter.numel() * parameter.element_size() for parameter in parameters)
+    return "" if size >= LEAST_TOTAL else f"{size} bytes are too few to gain"
 
 
 def _placer(torch: Any, parameters: list[Any], group: Any) -> BucketPlacer | None:
     """None: the buckets are PyTorch's alone. Process groups may be of any class, and raise what they like."""
     try:
-        return BucketPlacer(torch, parameters, group) if worth_it(parameters, group) else None
+        reason = not_worth_it(parameters, group)
+        if not reason:
+            return BucketPlacer(torch, parameters, group)
     except Exception as error:
-        record.refuse_all(f"DDP buckets: {type(error).__name__}: {error}")
-        return None
+        reason = f"{type(error).__name__}: {error}"
+    record.refuse_all(f"DDP buckets: {reason}")
+    return None
 
 
 def reducer_class(torch: Any, plain: type, stays: bool = True) -> type:

@@ -112,7 +112,7 @@ class GroupPlacement:
             self._changes += 1
             self._held.append(held)
             held.registered()
-            entry.state = "registered"
+            entry.state, entry.sums_may_differ = "registered", True
         record.write()
         return held
 

@@ -24,6 +24,7 @@ class Entry:
     bytes: int = 0
     extra_bytes: int = 0  # at most so many more than the program had for the same buffers
     reason: str = ""
+    sums_may_differ: bool = False  # in their last bits, from those on ordinary memory
     compared: str = ""  # slower, not slower, not compared and why; empty: not known yet
     ordinary_ms: float | None = None  # a step on ordinary memory, on this rank's device
     symmetric_ms: float | None = None

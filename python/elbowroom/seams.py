@@ -125,9 +125,14 @@ def _give_groups_buffers(group: Any, gather: type, scatter: type, placed_gather:
     def __init__(self: Any, *arguments: Any, **named: Any) -> None:
         plain_init(self, *arguments, **named)
         shards = getattr(self.mesh_info, "shard_process_group", None)
-        if self.device.type == "cuda" and shards is not None and shards.size() > 1:
-            if type(self._all_gather_comm) is gather and type(self._reduce_scatter_comm) is scatter:
-                self._all_gather_comm, self._reduce_scatter_comm = placed_gather(self), placed_scatter(self)
+        if self.device.type != "cuda":
+            record.refuse_all(f"FSDP2 staging buffers: parameters are on {self.device.type}")
+        elif shards is None or shards.size() < 2:
+            record.refuse_all("FSDP2 staging buffers: parameters are not sharded")
+        elif type(self._all_gather_comm) is gather and type(self._reduce_scatter_comm) is scatter:
+            self._all_gather_comm, self._reduce_scatter_comm = placed_gather(self), placed_scatter(self)
+        else:
+            record.refuse_all("FSDP2 staging buffers: the program has its own")
 
     group.__init__ = __init__
 

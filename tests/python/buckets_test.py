@@ -257,9 +257,8 @@ class BucketsTest(unittest.TestCase):
         silent.events = events
         with mock.patch.object(record, "_record", record._Record(0, [], [])):
             self.trained(silent, self.parameter("cpu"))
-            self.assertEqual(record.as_document()["refused"], [])
             self.trained(silent, self.parameter())
-            self.assertEqual(record.as_document()["refused"], ["DDP buckets: ValueError: no name"])
+            self.assertEqual(record.as_document()["refused"], ["DDP buckets: parameters are on cpu", "DDP buckets: ValueError: no name"])
         self.assertEqual(events, ["buckets"] * 4)
 
     def test_a_group_without_a_name_says_so_and_its_buckets_are_plain(self) -> None:

@@ -67,7 +67,7 @@ def held(python: Path) -> dict[str, str]:
         if one["digest"] != plain["digest"]:
             out = f"results of {kind} {run} differ from those without it"
         elif not out and not shown(one):
-            out = "; ".join(filter(None, [*one["refused"], *(entry["reason"] for entry in one["buffers"])])) or "it did not act"
+            out = "; ".join(entry["reason"] for entry in one["buffers"] if entry["reason"]) or "it did not act"
         reasons[part.name] = out
     return reasons
 

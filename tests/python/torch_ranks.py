@@ -175,7 +175,7 @@ def replace_device() -> None:
                          "memory_reserved": 0, "max_memory_reserved": 0, "is_current_stream_capturing": False, "synchronize": None}.items():
         setattr(torch.cuda, name, lambda answer=answer: answer)
     buckets.Segment = staging.Segment = compression.Segment = FakeSegment
-    buckets.worth_it = lambda parameters, group: True
+    buckets.not_worth_it = lambda parameters, group: ""
     buckets.BucketPlacer._opened = lambda self: FakeSegment(None, None, self._room)
     staging.LEAST_TOTAL = compression.LEAST_TOTAL = 0
     placement.Registrations = FakeRegistrations
@@ -258,7 +258,7 @@ def ddp(model: torch.nn.Module) -> torch.nn.Module:
 def fsdp2(model: torch.nn.Module) -> torch.nn.Module:
     if "plain" not in WORDS and "FSDP2" not in seams._installed:
         state = install("torch.distributed.fsdp._fully_shard._fsdp_state", "install_fsdp2")
-        if record.as_document()["refused"]:
+        if record.left_out(parts.STAGING.name):
             return fsdp2_kinds.sharded(model, WORDS)
         # The seam leaves groups on CPUs alone, so the last step is done by hand.
         collectives = sys.modules["torch.distributed.fsdp._fully_shard._fsdp_collectives"]
