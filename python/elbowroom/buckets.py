@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from elbowroom import placement, record, steps
+from elbowroom import parts, placement, proof, record, steps
 from elbowroom.in_place import InPlace
 from elbowroom.lifetime import Lifetime
 from elbowroom.segment import LEAST_TOTAL, Segment
@@ -107,7 +107,7 @@ class BucketPlacer:
             self._give_back_dropped()  # again: what was sent last was still known to PyTorch
             try:
                 placed = placement.of_group(self._torch, self._group)
-                held = placed.place(self._entry, [self._segment], self._layout, self._problem, boundary)
+                held = self._proven(placed, placed.place(self._entry, [self._segment], self._layout, self._problem, boundary), boundary)
             except Exception as error:
                 self._problem = self._problem or record.words_of(error)
                 self.refuse(self._problem)
@@ -125,6 +125,15 @@ class BucketPlacer:
         if in_place is not None:
             in_place.on_leave = _weakly(made.leave)
         return made
+
+    def _proven(self, placed: placement.GroupPlacement, held: placement.Held | None, boundary: int) -> placement.Held | None:
+        """In a PyTorch that no test knows: None where a sum in the registered memory is not what it is elsewhere, on all ranks."""
+        if held is None or not parts.unknown(self._torch):
+            return held
+        refusal = placed.refusal("a sum on both memories", proof.sums_differ(self._torch, self._group, self._segment.first(proof.SAMPLE)))
+        if refusal:
+            placed.give_back(self._entry, held, boundary, refusal)
+        return None if refusal else held
 
     def in_place(self, reducer: Any, parameters: list[Any]) -> InPlace | None:
         try:

@@ -30,11 +30,13 @@ VERSIONS = ("2.9", "2.10", "2.11", "2.12", "2.13", "2.14", "2.15")  # those that
 
 @dataclass(frozen=True)
 class Part:
-    """`lacking` names what this PyTorch does not have of the part's needs; `without` says what a program has then."""
+    """`lacking` names what this PyTorch does not have of the part's needs; `without` says what a program has then. `proven`: one step shows whether it
+    holds, so that it is tried in versions that no test knows."""
 
     name: str
     lacking: Callable[[Any], list[str]]
     without: str
+    proven: bool = True
 
 
 def _of(module: str, name: str) -> Any:
@@ -146,17 +148,23 @@ def _gathers(torch: Any) -> list[str]:
 
 
 BUCKETS = Part("DDP buckets", _buckets, "buckets on ordinary memory")
-IN_PLACE = Part("DDP gradients in place", _in_place, "gradients are copied back")
+IN_PLACE = Part("DDP gradients in place", _in_place, "gradients are copied back", proven=False)
 COMPRESSED = Part("DDP compressed copies", _compressed, "copies on ordinary memory")
 STAGING = Part("FSDP2 staging buffers", _staging, "buffers on ordinary memory")
 RESULTS = Part("FSDP2 results in place", _results, "results of scatters are copied")
 SUMS = Part("FSDP2 sums", _sums, "means, which have no symmetric kernels before NCCL 2.30")
-DIVISION = Part("FSDP2 division in the copy", _division, "a division of each result")
-DIRECT_GATHERS = Part("FSDP2 direct gathers", _gathers, "gathers into flat buffers, and copies out of them")
+DIVISION = Part("FSDP2 division in the copy", _division, "a division of each result", proven=False)
+DIRECT_GATHERS = Part("FSDP2 direct gathers", _gathers, "gathers into flat buffers, and copies out of them", proven=False)
 PARTS = (BUCKETS, IN_PLACE, COMPRESSED, STAGING, RESULTS, SUMS, DIVISION, DIRECT_GATHERS)
 
 # part x version: the reason why a part is missing there. What is not named holds.
 MISSING: dict[tuple[str, str], str] = {}
+
+
+def unknown(torch: Any) -> str:
+    """Empty, or that no test knows this version: then buffers must prove themselves, and what cannot be proven is left out."""
+    released = re.fullmatch(r"(\d+\.\d+)\.\d+(\+.*)?", str(torch.__version__))
+    return "" if released and released[1] in VERSIONS else f"no test knows PyTorch {torch.__version__}"
 
 
 def support_table() -> list[str]:

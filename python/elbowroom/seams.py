@@ -29,9 +29,10 @@ def _usable(torch: Any, name: str) -> bool:
 def _holds(torch: Any, part: parts.Part) -> bool:
     """Whether this PyTorch has all that the part needs; else the record says what is missing."""
     lacking = part.lacking(torch)
-    if lacking:
-        record.leave_out(part.name, f"PyTorch {torch.__version__} lacks {', '.join(lacking)}", part.without)
-    return not lacking
+    reason = f"PyTorch {torch.__version__} lacks {', '.join(lacking)}" if lacking else "" if part.proven else parts.unknown(torch)
+    if reason:
+        record.leave_out(part.name, reason, part.without)
+    return not reason
 
 
 def install_ddp(module: ModuleType) -> None:

@@ -58,6 +58,12 @@ class Segment:
         """Gives the bytes to the pool: the next allocations inside `allocating` lie in them one behind the other."""
         self._whole = None
 
+    def first(self, size: int) -> Any:
+        """The first bytes, whoever has them."""
+        device, size = self._torch.device("cuda", self._torch.cuda.current_device()), min(size, self.size)
+        storage = self._torch._C._construct_storage_from_data_pointer(self.address, device, size)
+        return self._torch.empty(0, dtype=self._torch.uint8, device=device).set_(storage, 0, (size,))
+
     def placed(self) -> list[list[int]]:
         """Offset and size of what was allocated here since `open`. Unusable if a block that belongs here lies elsewhere in the pool."""
         here: list[list[int]] = []

@@ -10,7 +10,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from elbowroom import division, placement, record, steps, unsharded
+from elbowroom import division, parts, placement, proof, record, steps, unsharded
 from elbowroom.host_lead import HostLead
 from elbowroom.lifetime import Lifetime
 from elbowroom.places import Places, Seen, check_tensors, numel, total_bytes
@@ -37,6 +37,7 @@ class GroupStaging:
         self._segment: Segment | None = None
         self._lifetime: Lifetime | None = None
         self.direct: unsharded.Direct | None = None
+        self.proof: proof.Proof | None = None  # while a step is taken on both memories
         self.lead = HostLead()  # until the buffers are placed
         self._work: tuple[int, int] | None = None  # gathers and scatters of the step before
         self._work_before = (0, 0)  # of all steps before it
@@ -63,6 +64,8 @@ class GroupStaging:
         self._keep_divisions()
         begun = self.steps.begins()
         if self._lifetime is not None:
+            if begun and self.proof is not None:
+                self._end_proof()
             if begun:
                 self._lifetime.boundary(self._alike())
             self._release_when_free()
@@ -101,7 +104,7 @@ class GroupStaging:
         layout = [self.seen.gathers, self.seen.scatters, self.seen.sizes(), len(summed), not undivided]
         held = placed.place(self.entry, [self._segment, *(slot.segment for slot in slots)], layout, problem, boundary)
         if held is not None:
-            self._use(summed, not undivided)
+            self._begin_use(summed, not undivided)
         else:
             self._release()
         return held
@@ -118,6 +121,8 @@ class GroupStaging:
         """A rank that cannot have slots keeps the others from them, and nobody from symmetric memory."""
         direct, problem, layout = None, "", {}
         try:
+            if unknown := parts.unknown(self._torch):
+                raise Unusable(unknown)
             if self.lead.short():
                 raise Unusable("the host is the limit")
             owners = {number: owner() for number, owner in enumerate(self._owners) if owner() is not None}
@@ -149,6 +154,23 @@ class GroupStaging:
         """The parameter groups that are to have sums: there are symmetric kernels for sums, and from NCCL 2.30 on for plain means."""
         own = {None, self.entry.ranks} if placed.averages() else set()
         return [owner for owner in self._alive() if SUMS and getattr(owner, "gradient_divide_factor", None) not in own]
+
+    def _begin_use(self, summed: list[Any], divides: bool) -> None:
+        """At once, or after a step that proves it."""
+        if parts.unknown(self._torch):
+            self.proof = proof.Proof(self._torch, Places(self._torch, self._segment.tensor(), self.seen), self.entry.ranks)
+        else:
+            self._use(summed, divides)
+
+    def _end_proof(self) -> None:
+        """At the start of the step behind it, on all ranks."""
+        placed, ended, self.proof = placement.of_group(self._torch, self._group), self.proof, None
+        refusal = placed.refusal("a step on both memories", ended.verdict())
+        if refusal:
+            self.places = ended.places  # to be left
+            self._lifetime.end(refusal)
+        else:
+            self._use(self._summed(placed), False)
 
     def _use(self, summed: list[Any], divides: bool) -> None:
         self.places = Places(self._torch, self._segment.tensor(), self.seen)
@@ -240,6 +262,13 @@ def gather_class(torch: Any, plain: type) -> type:
                 staging.seen.gather(self._number, tensor.nbytes, staging.gathers_alive())
             return tensor
 
+        def __call__(self, output_tensor: Any, input_tensor: Any, group: Any, async_op: bool = False) -> Any:
+            work = super().__call__(output_tensor, input_tensor, group, async_op)
+            proof = None if self._staging is None else self._staging.proof
+            if proof is not None and not async_op and not torch.cuda.is_current_stream_capturing():
+                proof.gather(output_tensor, input_tensor, group, super().__call__)
+            return work
+
         def direct(self, async_op: bool, copy_in: Any, gathers: Any) -> Any:
             """The result of this group's gather, straight into its parameters. None: into a flat buffer."""
             staging = self._staging
@@ -319,7 +348,10 @@ def scatter_class(torch: Any, plain: type) -> type:
             division.settle(input_tensor)
             target, self._by_way_of = self._by_way_of, None
             if target is None:
-                return super().__call__(output_tensor, input_tensor, group, op, async_op)
+                work = super().__call__(output_tensor, input_tensor, group, op, async_op)
+                if self._staging.proof is not None and not async_op and not torch.cuda.is_current_stream_capturing():
+                    self._staging.proof.scatter(output_tensor, input_tensor, group, op, super().__call__)
+                return work
             work = super().__call__(target, input_tensor, group, op, False)
             output_tensor.copy_(target)
             self._staging.entry.copies += 1

@@ -151,6 +151,10 @@ class PartsTest(unittest.TestCase):
             made.modules[module] = SimpleNamespace()
         self.assertEqual(left_out(made), STAGED)
 
+    def test_releases_of_the_table_are_known_and_nothing_else_is(self) -> None:
+        for version, known in (("2.9.1", True), ("2.15.0+cu132", True), ("2.8.0", False), ("2.16.0", False), ("2.15.0a0+git1", False), ("2.15.0.dev20261001", False)):
+            self.assertEqual(parts.unknown(SimpleNamespace(__version__=version)) == "", known, version)
+
     def test_the_documentation_has_the_table(self) -> None:
         page = (stand_ins.PYTHON.parent / "docs" / "symmetric-memory.md").read_text(encoding="utf-8")
         self.assertIn("\n".join(parts.support_table()), page)

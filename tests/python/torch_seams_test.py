@@ -161,6 +161,13 @@ class DdpTest(unittest.TestCase):
             self.assertEqual((buckets["state"], buckets["compared"]), ("given back", "slower"), f"{case}: {buckets}")
             self.assertEqual(said[case]["digest"], said[f"plain+{case}"]["digest"], case)
 
+    def test_in_a_pytorch_that_no_test_knows_a_sum_must_be_what_it_is_elsewhere(self) -> None:
+        plain, proven, wrong = launch("ddp", "plain", "untested", "untested+wrong").values()
+        self.assertEqual(proven["buffers"][0]["state"], "registered")
+        self.assertEqual([left["part"] for left in proven["left_out"]], [parts.IN_PLACE.name])
+        self.assertEqual((wrong["buffers"][0]["state"], wrong["buffers"][0]["reason"]), ("given back", "rank 1: as if a sum differed"))
+        self.assertEqual({proven["digest"], wrong["digest"]}, {plain["digest"]})
+
     def test_copies_are_given_back_where_memory_runs_short(self) -> None:
         plain, placed = launch("ddp", "plain+bf16+retries", "bf16+retries").values()
         self.assertEqual(placed["buffers"][0]["reason"], "rank 1: the allocator had to retry")
@@ -224,6 +231,16 @@ class Fsdp2Test(unittest.TestCase):
             self.assertEqual(buffers["state"], "registered", case)
         self.assertEqual(said["crooked"]["buffers"][0]["not_direct"], "rank 1: another order")
         self.assertEqual(said["hostbound"]["buffers"][0]["not_direct"], "rank 0: the host is the limit")
+
+    def test_in_a_pytorch_that_no_test_knows_a_step_must_be_what_it_is_elsewhere(self) -> None:
+        plain, proven, wrong = launch("fsdp2", "plain+mixed", "untested+mixed", "untested+mixed+wrong").values()
+        buffers = proven["buffers"][0]
+        self.assertEqual((buffers["state"], buffers["reason"], buffers["direct"]), ("registered", "", 0))
+        self.assertIn("no test knows PyTorch", buffers["not_direct"])
+        self.assertIn("sums", proven["events"])
+        self.assertEqual((wrong["buffers"][0]["state"], wrong["buffers"][0]["reason"]), ("given back", "rank 1: as if a sum differed"))
+        self.assertEqual([wrong["events"].count(word) for word in ("registered", "deregistered", "released", "sums")], [1, 1, 1, 0])
+        self.assertEqual({proven["digest"], wrong["digest"]}, {plain["digest"]})
 
     def test_copies_divide_by_powers_of_two(self) -> None:
         expected = {"divided+accumulate": 5, "divided+replaced": 3}
