@@ -8,15 +8,18 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-MOST_SENT = 64  # passes without an optimizer's step; what stepped before is not the program's optimizer then
+MOST_SENT = 64  # passes that wait for an optimizer's step; then what stepped before is not the program's optimizer, or it steps where nobody sees it
 
 _optimizer_steps = 0
 _watching = False
 
 
 def _note_optimizer(*unused: Any) -> None:
+    """A step that torch.compile traces must not count: the count would be a constant of the compiled code, which is compiled again at each step."""
     global _optimizer_steps
-    _optimizer_steps += 1
+    compiler = sys.modules.get("torch.compiler")
+    if compiler is None or not compiler.is_compiling():
+        _optimizer_steps += 1
 
 
 def watch_optimizers() -> None:
@@ -37,6 +40,7 @@ class Steps:
 
     def __init__(self) -> None:
         self._sends = False
+        self._patience = MOST_SENT
         self._sent = 0  # passes whose gradients were sent, since the step began
         self._passes = 0
         self._passes_before: int | None = None
@@ -50,9 +54,10 @@ class Steps:
     def begins(self) -> bool:
         """At each forward that is followed by a backward: whether a step begins with it."""
         self._sent, self._sends = self._sent + self._sends, False
-        stepped = _optimizer_steps != self._optimizer_steps or not _optimizer_steps
-        begun = self._sent >= MOST_SENT or (self._sent > 0 and stepped)
+        stepped = _optimizer_steps != self._optimizer_steps
+        begun = self._sent >= (1 if stepped or not _optimizer_steps else self._patience)
         if begun:
+            self._patience = MOST_SENT if stepped else 1
             self.alike = self._passes_before in (None, self._passes)
             self._passes_before = self._passes
             self._sent, self._passes, self._optimizer_steps = 0, 0, _optimizer_steps
