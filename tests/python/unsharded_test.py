@@ -107,6 +107,34 @@ class UnshardedTest(unittest.TestCase):
         groups[1].unshard("FORWARD", work="of an asynchronous gather")
         self.assertEqual((program.entry.direct, program.turn), (2, 3))
 
+    def test_parameters_that_keep_their_memory_have_no_slot(self) -> None:
+        """`set_keep_unsharded_storage` of PyTorch 2.15, before the slots are made and while one is in use."""
+        program = self.program()
+        groups = self.layers(program, 4)
+        groups[3].fsdp_params[1].keep_unsharded_storage = True
+        program.begin(groups)
+        self.assertEqual(sorted(program.direct.layout), [0, 1, 2])
+        groups[0].unshard("FORWARD")
+        groups[0].wait("FORWARD")
+        groups[0].compute()
+        groups[0].fsdp_params[0].keep_unsharded_storage = True
+        groups[0].is_sharded = True  # its memory is not given back
+        unsharded.left(groups[0])
+        self.forward(program, groups[1:3])
+        # The first slot is lost with its parameters; the two others take turns in the second one.
+        self.assertEqual((program.entry.direct, program.turn), (3, 0))
+        self.assertEqual(sum(slot.vacant() for slot in program.direct.slots), 1)
+
+    def test_a_program_that_copies_out_itself_has_flat_buffers(self) -> None:
+        program = self.program()
+        groups = self.layers(program, 3)
+        program.begin(groups)
+        own = object()
+        with mock.patch.dict(sys.modules, {parts.COLLECTIVES: SimpleNamespace(_default_all_gather_output_fn=own)}):
+            groups[0]._all_gather_output_fn, groups[1]._all_gather_output_fn = own, object()
+            self.forward(program, groups)
+        self.assertEqual((program.entry.direct, program.turn), (2, 1))
+
     def test_a_group_that_came_later_or_is_captured_has_none(self) -> None:
         program = self.program()
         groups = self.layers(program, 2)
