@@ -44,7 +44,7 @@ def environment(version: str) -> Path:
 
 
 def _wheel(wheels: Path, version: str) -> Path:
-    known = [wheel for wheel in wheels.glob(f"torch-{version}-cp{sys.version_info[0]}{sys.version_info[1]}-*.whl") if version]
+    known = list(wheels.glob(f"torch-{version}-*cp{sys.version_info[0]}{sys.version_info[1]}-*.whl")) if version else []  # some have a build number
     if known:
         return known[0]
     with tempfile.TemporaryDirectory(dir=wheels) as folder:
