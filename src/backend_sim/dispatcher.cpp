@@ -63,6 +63,12 @@ std::int64_t Dispatcher::placed(int lane) const {
   return active ? active->next : 0;
 }
 
+void Dispatcher::restore(int lane, std::int64_t placed, std::int64_t ended) {
+  Active& active = *active_[static_cast<std::size_t>(lane)];
+  active.next = placed;
+  active.ended = ended;
+}
+
 std::optional<std::size_t> Dispatcher::end_blocks(int lane, std::int64_t count) {
   std::optional<Active>& active = active_[static_cast<std::size_t>(lane)];
   active->ended += count;

@@ -26,6 +26,9 @@ class Dispatcher {
   /// Blocks that the lane's task has placed.
   [[nodiscard]] std::int64_t placed(int lane) const;
 
+  /// The lane's task, which has just been added, had so many blocks placed and ended before.
+  void restore(int lane, std::int64_t placed, std::int64_t ended);
+
   /// Counts ended blocks of a lane; the task whose last block that was, if so.
   std::optional<std::size_t> end_blocks(int lane, std::int64_t count);
 

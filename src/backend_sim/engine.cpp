@@ -6,6 +6,7 @@
 
 #include "backend_sim/engine_device.hpp"
 #include "backend_sim/meetings.hpp"
+#include "backend_sim/sm_history.hpp"
 
 namespace elbowroom::sim {
 namespace {
@@ -13,13 +14,21 @@ namespace {
 // Some milliseconds.
 constexpr std::int64_t kStepsBetweenQuestions = 4096;
 
+int lanes_of(const std::vector<DeviceTasks>& devices) {
+  int lanes = 1;
+  for (const DeviceTasks& tasks : devices) {
+    for (const Task& task : tasks) { lanes = std::max(lanes, task.lane + 1); }
+  }
+  return lanes;
+}
+
 class Engine {
  public:
   Engine(const Machine& machine, const SmCapacity& capacity, const std::vector<SimKernel>& kernels,
          const std::vector<DeviceTasks>& devices)
-      : meetings_(devices) {
+      : meetings_(devices), history_(lanes_of(devices)) {
     for (std::size_t at = 0; at < devices.size(); ++at) {
-      devices_.emplace_back(machine, capacity, kernels, devices[at], at, meetings_);
+      devices_.emplace_back(machine, capacity, kernels, devices[at], at, meetings_, history_);
     }
   }
 
@@ -54,6 +63,7 @@ class Engine {
   }
 
   Meetings meetings_;
+  SmHistory history_;
   std::deque<EngineDevice> devices_;
 };
 

@@ -6,36 +6,25 @@
 #include "backend_sim/shared_rates.hpp"
 
 namespace elbowroom::sim {
-namespace {
-
-int lanes_of(const std::vector<Task>& tasks) {
-  int lanes = 1;
-  for (const Task& task : tasks) { lanes = std::max(lanes, task.lane + 1); }
-  return lanes;
-}
-
-}  // namespace
-
 EngineDevice::EngineDevice(const Machine& machine, const SmCapacity& capacity, const std::vector<SimKernel>& kernels,
-                           const std::vector<Task>& tasks, std::size_t number, Meetings& meetings)
+                           const std::vector<Task>& tasks, std::size_t number, Meetings& meetings, SmHistory& history)
     : machine_(machine),
       tasks_(tasks),
       number_(number),
       meetings_(meetings),
-      pool_(machine, capacity, kernels, lanes_of(tasks)),
-      dispatcher_(pool_, kernels, lanes_of(tasks)),
-      lanes_(static_cast<std::size_t>(lanes_of(tasks))),
+      kernels_(kernels),
+      sms_(machine, capacity, kernels, history.lanes(), history),
+      lanes_(static_cast<std::size_t>(history.lanes())),
       copies_(copy_rate(machine)) {
   run_.tasks.resize(tasks.size(), {kNever, kNever, kNever});
   for (std::size_t at = 0; at < tasks.size(); ++at) { lane_of(tasks[at]).tasks.push_back(at); }
 }
 
-double EngineDevice::next() const { return std::min({pool_.next_end(), copies_.next_end(), next_ready()}); }
+double EngineDevice::next() const { return std::min({sms_.next(), copies_.next_end(), next_ready()}); }
 
 void EngineDevice::advance(double now) {
   now_ = now;
-  const std::vector<std::int64_t>& ended = pool_.advance(now_);
-  for (std::size_t lane = 0; lane < ended.size(); ++lane) { end_blocks(static_cast<int>(lane), ended[lane]); }
+  for (const EndedBlocks& ended : sms_.advance(now_)) { end_blocks(ended); }
   end_copies();
 }
 
@@ -63,8 +52,10 @@ void EngineDevice::make_ready() {
     if (ready_at(lane) > now_) { continue; }
     lane.running = true;
     const std::size_t at = lane.tasks[lane.head];
-    if (tasks_[at].kernel) {
-      dispatcher_.add(at, tasks_[at]);
+    const Task& task = tasks_[at];
+    if (task.kernel) {
+      lane.blocks = kernels_[static_cast<std::size_t>(*task.kernel)].blocks();
+      sms_.begin(task.lane, *task.kernel, task.meeting ? task.waiting : std::nullopt, task.urgent);
     } else if (!tasks_[at].meeting) {
       begin_copy(at);
     } else {
@@ -76,16 +67,18 @@ void EngineDevice::make_ready() {
 void EngineDevice::begin_copy(std::size_t task) {
   run_.tasks[task].begin = run_.tasks[task].all_begun = now_;
   copies_.begin(task, tasks_[task].bytes, now_);
-  pool_.set_copying(true);
+  sms_.set_copying(true);
 }
 
 void EngineDevice::dispatch() {
   make_ready();
-  for (const std::size_t at : dispatcher_.place_blocks()) {
+  for (const PlacedBlocks& placed : sms_.place()) {
+    const Lane& lane = lanes_[static_cast<std::size_t>(placed.lane)];
+    const std::size_t at = lane.tasks[lane.head];
     TaskTimes& times = run_.tasks[at];
     if (times.begin == kNever) { times.begin = now_; }
-    if (!dispatcher_.pending(at)) { times.all_begun = now_; }
-    if (tasks_[at].meeting) { meetings_.placed(*tasks_[at].meeting, number_, dispatcher_.placed(tasks_[at].lane)); }
+    if (placed.all) { times.all_begun = now_; }
+    if (tasks_[at].meeting) { meetings_.placed(*tasks_[at].meeting, number_, placed.blocks); }
   }
 }
 
@@ -93,28 +86,29 @@ void EngineDevice::start(std::size_t task, std::int64_t count) {
   if (!tasks_[task].kernel) {
     begin_copy(task);
   } else {
-    pool_.start(tasks_[task].lane, count);
+    sms_.start(tasks_[task].lane, count);
   }
 }
 
 void EngineDevice::leave(std::size_t task, std::int64_t count) {
   if (!tasks_[task].kernel) { return end_task(task); }
-  pool_.leave(tasks_[task].lane, count);
-  if (dispatcher_.end_blocks(tasks_[task].lane, count)) { end_task(task); }
+  sms_.leave(tasks_[task].lane, count);
+  std::int64_t& left = lane_of(tasks_[task]).blocks;
+  left -= count;
+  if (left == 0) { end_task(task); }
 }
 
-void EngineDevice::end_blocks(int lane, std::int64_t count) {
-  if (count == 0) { return; }
-  run_.blocks += count;
-  const Lane& own = lanes_[static_cast<std::size_t>(lane)];
-  if (const Task& task = tasks_[own.tasks[own.head]]; task.meeting) { return meetings_.done(*task.meeting, number_, count); }
-  const std::optional<std::size_t> ended = dispatcher_.end_blocks(lane, count);
-  if (ended) { end_task(*ended); }
+void EngineDevice::end_blocks(const EndedBlocks& ended) {
+  run_.blocks += ended.blocks;
+  const Lane& lane = lanes_[static_cast<std::size_t>(ended.lane)];
+  const std::size_t task = lane.tasks[lane.head];
+  if (tasks_[task].meeting) { return meetings_.done(*tasks_[task].meeting, number_, ended.blocks); }
+  end_task(task);
 }
 
 void EngineDevice::end_copies() {
   for (const std::size_t ended : copies_.end(now_)) {
-    if (!copies_.any()) { pool_.set_copying(false); }
+    if (!copies_.any()) { sms_.set_copying(false); }
     if (tasks_[ended].meeting) {
       meetings_.done(*tasks_[ended].meeting, number_, 1);
     } else {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "backend_sim/copies.hpp"
-#include "backend_sim/dispatcher.hpp"
 #include "backend_sim/engine.hpp"
 #include "backend_sim/meetings.hpp"
-#include "backend_sim/sm_pool.hpp"
+#include "backend_sim/sm_history.hpp"
+#include "backend_sim/sm_replay.hpp"
 
 namespace elbowroom::sim {
 
@@ -17,7 +17,7 @@ class EngineDevice {
  public:
   /// `number`: among the devices of the meetings.
   EngineDevice(const Machine& machine, const SmCapacity& capacity, const std::vector<SimKernel>& kernels,
-               const std::vector<Task>& tasks, std::size_t number, Meetings& meetings);
+               const std::vector<Task>& tasks, std::size_t number, Meetings& meetings, SmHistory& history);
 
   /// When something happens next if no other device does anything; infinity: nothing does.
   [[nodiscard]] double next() const;
@@ -29,7 +29,7 @@ class EngineDevice {
   /// Hands what is ready to the dispatcher and places blocks.
   void dispatch();
   /// Must follow all changes of an instant.
-  void settle() { pool_.settle(); }
+  void settle() { sms_.settle(); }
 
   /// So many blocks of the task begin to work, or leave: those of the other devices are there, or done.
   void start(std::size_t task, std::int64_t count);
@@ -42,7 +42,8 @@ class EngineDevice {
   struct Lane {
     std::vector<std::size_t> tasks;
     std::size_t head = 0;                ///< in tasks: the one that runs or comes next
-    bool running = false;                ///< handed to the dispatcher, or copying
+    bool running = false;                ///< on the SMs, or copying
+    std::int64_t blocks = 0;             ///< of the one that runs, still to end
     std::optional<double> previous_end;  ///< of the task before; absent: there is none
   };
 
@@ -52,7 +53,7 @@ class EngineDevice {
   [[nodiscard]] double next_ready() const;
   void make_ready();
   void begin_copy(std::size_t task);
-  void end_blocks(int lane, std::int64_t count);
+  void end_blocks(const EndedBlocks& ended);
   void end_copies();
   void end_task(std::size_t task);
 
@@ -60,8 +61,8 @@ class EngineDevice {
   const std::vector<Task>& tasks_;
   std::size_t number_;
   Meetings& meetings_;
-  SmPool pool_;
-  Dispatcher dispatcher_;
+  const std::vector<SimKernel>& kernels_;
+  SmReplay sms_;
   std::vector<Lane> lanes_;
   Copies copies_;
   double now_ = 0;

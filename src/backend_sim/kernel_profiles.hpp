@@ -22,6 +22,8 @@ struct BlockWork {
   [[nodiscard]] double tiles(std::int64_t block) const;
   /// Blocks from `block` on, itself included, that have the same number of tiles.
   [[nodiscard]] std::int64_t run(std::int64_t block) const;
+
+  bool operator==(const BlockWork&) const = default;
 };
 
 struct ComputeProfile {
@@ -33,6 +35,8 @@ struct ComputeProfile {
   double block_overhead = 0;  ///< start and end of a block, whatever its tiles
   double traffic = 0;         ///< bytes to and from device memory per tile
   double memory_share = 0;    ///< of a tile's time that stretches with the memory's latency
+
+  bool operator==(const ComputeProfile&) const = default;
 };
 
 /// A rate of what is not limited.
@@ -51,6 +55,8 @@ struct CommProfile {
   double issue_share = 0;   ///< compute blocks that would slow the SM's other blocks as much as one of this kind
   double slowdown = 1;      ///< of the whole collective; 1 until isolated times are given
   bool waits = false;       ///< its blocks wait for those of other devices: they move nothing, and take what they take of an SM
+
+  bool operator==(const CommProfile&) const = default;
 };
 
 /// A kernel as it is launched.
@@ -58,6 +64,8 @@ struct SimKernel {
   std::variant<ComputeProfile, CommProfile> profile;
   int left_out = 0;                 ///< SMs that it does not run on; communication runs on all
   std::optional<Percent> carveout;  ///< share of an SM's memory that it prefers as shared memory; absent: what its residency needs
+
+  bool operator==(const SimKernel&) const = default;
 
   [[nodiscard]] bool computes() const { return profile.index() == 0; }
   [[nodiscard]] const ComputeProfile& compute() const { return std::get<0>(profile); }

@@ -26,6 +26,7 @@ class Kernels {
     double copied = 0;
   };
 
+  /// Operations of equal work share a kernel, so that what SMs did for one is known for the others.
   Result<Known> of(const Launch& launch, const Lane& lane, bool meets) {
     const auto [found, added] = known_.try_emplace(std::tuple(launch.operation, launch.lane, launch.settings));
     Known& known = found->second;
@@ -33,17 +34,22 @@ class Kernels {
       Result<LaunchModel> model = model_of_(launch, lane);
       if (!model) { return model.error(); }
       known.copied = model->copied;
-      if (model->kernel) { known.kernel = add(std::move(*model->kernel)); }
+      if (model->kernel) { known.kernel = number_of(std::move(*model->kernel), launch.lane); }
     }
-    if (meets && known.kernel && !known.waiting) { known.waiting = add(waiting(at(*known.kernel))); }
+    if (meets && known.kernel && !known.waiting) { known.waiting = number_of(waiting(at(*known.kernel)), launch.lane); }
     return known;
   }
 
  private:
   [[nodiscard]] const SimKernel& at(int kernel) const { return kernels_[static_cast<std::size_t>(kernel)]; }
 
-  int add(SimKernel kernel) {
+  /// A kernel of the engine's belongs to one lane.
+  int number_of(SimKernel kernel, int lane) {
+    for (std::size_t at = 0; at < kernels_.size(); ++at) {
+      if (lanes_[at] == lane && kernels_[at] == kernel) { return static_cast<int>(at); }
+    }
     kernels_.push_back(std::move(kernel));
+    lanes_.push_back(lane);
     return static_cast<int>(kernels_.size()) - 1;
   }
 
@@ -54,6 +60,7 @@ class Kernels {
 
   const ModelOf& model_of_;
   std::vector<SimKernel>& kernels_;
+  std::vector<int> lanes_;  ///< by kernel
   std::map<std::tuple<int, int, LaunchSettings>, Known> known_;
 };
 

@@ -198,6 +198,23 @@ void SmPool::leave(int lane, std::int64_t count) {
   }
 }
 
+std::pair<std::vector<SmPool::Waiting>, std::vector<SmPool::Waiting>> SmPool::waiting(int lane) const {
+  const Running& running = lanes_[static_cast<std::size_t>(lane)];
+  return {{running.to_start.begin(), running.to_start.end()}, {running.to_leave.begin(), running.to_leave.end()}};
+}
+
+void SmPool::wait(int lane, const std::vector<Waiting>& to_start, const std::vector<Waiting>& to_leave) {
+  for (const std::vector<Waiting>* blocks : {&to_start, &to_leave}) {
+    for (const Waiting& one : *blocks) {
+      list(one.sm);
+      count_waiting(one.sm, lane, static_cast<int>(one.count));
+    }
+  }
+  Running& running = lanes_[static_cast<std::size_t>(lane)];
+  running.to_start.assign(to_start.begin(), to_start.end());
+  running.to_leave.assign(to_leave.begin(), to_leave.end());
+}
+
 void SmPool::set_copying(bool copying) {
   rates_.set_copying(copying);
   copying_changed_ = true;

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "backend_sim/engine.hpp"
@@ -28,6 +29,13 @@ struct Room {
 /// at a time.
 class SmPool {
  public:
+  /// Blocks that wait on an SM for those of other devices.
+  struct Waiting {
+    int sm = 0;
+    std::int64_t count = 0;
+    double work = 0;
+  };
+
   SmPool(const Machine& machine, const SmCapacity& capacity, const std::vector<SimKernel>& kernels, int lanes);
 
   /// When the next block ends if nothing changes; infinity when nothing is resident.
@@ -47,6 +55,10 @@ class SmPool {
   /// Lets so many of the lane's waiting blocks begin to work, and so many of those that are done leave: first come, first served.
   void start(int lane, std::int64_t count);
   void leave(int lane, std::int64_t count);
+  /// The lane's blocks that wait to begin, and those that wait to leave, first come first.
+  [[nodiscard]] std::pair<std::vector<Waiting>, std::vector<Waiting>> waiting(int lane) const;
+  /// Puts blocks that wait there as waiting() gave them, where the lane has none yet.
+  void wait(int lane, const std::vector<Waiting>& to_start, const std::vector<Waiting>& to_leave);
   /// Whether a copy to peers is under way from here on.
   void set_copying(bool copying);
   /// Must follow all changes of an instant: sets rates anew where they changed.
@@ -75,12 +87,6 @@ class SmPool {
     int mix = 0;          ///< what is resident
     int settled = 0;      ///< the mix when rates were last set
     bool listed = false;  ///< in changed_
-  };
-  /// Blocks that wait on an SM for those of other devices.
-  struct Waiting {
-    int sm = 0;
-    std::int64_t count = 0;
-    double work = 0;
   };
   struct Running {
     int kernel = 0;
