@@ -152,6 +152,11 @@ Result<CommProfile> profile_beside_copies(const Collective& collective, const Co
   return profile;
 }
 
+void lead_over_hosts(CommProfile& profile, CollectiveOp op, const RingPlace& place, const MachineSpec& machine) {
+  profile.link_rate = std::min(profile.link_rate, sending_rate(op, place, machine));
+  profile.startup += (way_time(op, place, machine) - machine.links.start).count();
+}
+
 double copied_bytes(const Collective& collective, int gpus, bool detour) {
   const int ways_of_own = collective.op == CollectiveOp::all_gather ? 1 : 2;
   const int shares = gpus - 1 + (detour ? ways_of_own : 0);

@@ -4,6 +4,8 @@
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/model/device_limits.hpp"
 #include "elbowroom/model/scenario.hpp"
+#include "elbowroom/network/machine.hpp"
+#include "elbowroom/network/ring_time.hpp"
 #include "elbowroom/plan/program.hpp"
 
 namespace elbowroom::sim {
@@ -18,6 +20,9 @@ Result<CommProfile> comm_profile(const Collective& collective, const CommSetting
 /// possible.
 Result<CommProfile> profile_beside_copies(const Collective& collective, const CommSettings& settings, int gpus,
                                           const DeviceLimits& device);
+
+/// The same kernel among ranks of several hosts: rails may be less than it sends by itself, and its first bytes have a longer way.
+void lead_over_hosts(CommProfile& profile, CollectiveOp op, const RingPlace& place, const MachineSpec& machine);
 
 /// Bytes that a rank's copy engines send to its peers for one collective, and as many arrive. On a detour they also carry a rank's
 /// own share to a peer and back; what is gathered is there already.

@@ -7,6 +7,7 @@
 
 #include "backend_sim/comm_model.hpp"
 #include "backend_sim/compute_model.hpp"
+#include "backend_sim/hosts.hpp"
 #include "backend_sim/performance.hpp"
 #include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/plan/launch_check.hpp"
@@ -52,10 +53,14 @@ Capabilities simulated_capabilities(const DeviceLimits& device) {
   return can;
 }
 
-Result<LaunchModels> LaunchModels::make(const Step& step, const DeviceLimits& device) {
-  LaunchModels models(step, device);
-  for (const Operation& operation : step.operations) {
+Result<LaunchModels> LaunchModels::make(const Step& step, const DeviceLimits& device, const std::optional<MachineSpec>& machine) {
+  LaunchModels models(step, device, machine);
+  const auto places = machine ? places_of(step, machine->host_gpus) : std::vector<std::optional<RingPlace>>(step.operations.size());
+  if (std::ranges::any_of(places, [](const auto& place) { return place.has_value(); })) { models.lack_between_hosts(); }
+  for (std::size_t at = 0; at < step.operations.size(); ++at) {
+    const Operation& operation = step.operations[at];
     Known known;
+    known.place = places[at];
     if (std::optional<Communication> communication = communication_of(step, operation)) {
       // A communication kernel that cannot run is said now and not at the first run.
       const Result<CommProfile> comm = comm_profile(communication->collective, {}, communication->ranks, device);
@@ -79,6 +84,15 @@ Result<LaunchModels> LaunchModels::make(const Step& step, const DeviceLimits& de
   return models;
 }
 
+// Both reach their peers over the links of one host.
+void LaunchModels::lack_between_hosts() {
+  const auto lacks = [](Status& ability, std::string_view what) {
+    if (ability) { ability = invalid_input(fmt::format("{} reach no other host", what)); }
+  };
+  lacks(can_.symmetric, "kernels on symmetric memory");
+  lacks(can_.copy_engines, "collectives by copy engines");
+}
+
 Status LaunchModels::accepts(const Launch& launch, const Lane& lane) const {
   const auto at = static_cast<std::size_t>(launch.operation);
   const ComputeFacts& facts = known_[at].facts;
@@ -100,6 +114,7 @@ Result<LaunchModel> LaunchModels::model_of(const Launch& launch, const Lane& lan
     const auto profile_of = settings.copy_engine ? profile_beside_copies : comm_profile;
     Result<CommProfile> comm = profile_of(collective, settings, ranks, device_);
     if (!comm) { return comm.error(); }
+    if (known.place) { lead_over_hosts(*comm, collective.op, *known.place, *machine_); }
     model.kernel = SimKernel{*comm, 0, std::nullopt};
     return model;
   }

@@ -7,6 +7,8 @@
 #include "backend_sim/sim_program.hpp"
 #include "elbowroom/backend/backend.hpp"
 #include "elbowroom/model/device_limits.hpp"
+#include "elbowroom/network/machine.hpp"
+#include "elbowroom/network/ring_time.hpp"
 
 namespace elbowroom::sim {
 
@@ -16,8 +18,8 @@ Capabilities simulated_capabilities(const DeviceLimits& device);
 /// What the simulator knows of a step's operations on one device, and which settings can act there.
 class LaunchModels {
  public:
-  /// `invalid_input` when an operation cannot run on the device.
-  static Result<LaunchModels> make(const Step& step, const DeviceLimits& device);
+  /// `machine`: what joins hosts; absent: there is one. `invalid_input` when an operation cannot run on the device.
+  static Result<LaunchModels> make(const Step& step, const DeviceLimits& device, const std::optional<MachineSpec>& machine = {});
 
   [[nodiscard]] const ComputeFacts& facts(int operation) const { return known_[static_cast<std::size_t>(operation)].facts; }
 
@@ -32,17 +34,22 @@ class LaunchModels {
   [[nodiscard]] std::string kernel_name(const Launch& launch) const;
 
  private:
+  void lack_between_hosts();
+
   /// Of one operation.
   struct Known {
     ComputeProfile compute;  ///< of a computation
     ComputeFacts facts;
     std::optional<Communication> communication;  ///< absent: it computes
+    std::optional<RingPlace> place = {};         ///< absent: its communicators have a host each
   };
 
-  LaunchModels(const Step& step, const DeviceLimits& device) : step_(step), device_(device), can_(simulated_capabilities(device)) {}
+  LaunchModels(const Step& step, const DeviceLimits& device, const std::optional<MachineSpec>& machine)
+      : step_(step), device_(device), machine_(machine), can_(simulated_capabilities(device)) {}
 
   Step step_;
   DeviceLimits device_;
+  std::optional<MachineSpec> machine_;
   Capabilities can_;
   std::vector<Known> known_;
 };

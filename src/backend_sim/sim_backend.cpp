@@ -13,6 +13,7 @@
 #include "elbowroom/base/environment.hpp"
 #include "elbowroom/base/gibibytes.hpp"
 #include "elbowroom/model/device_catalog.hpp"
+#include "elbowroom/network/machine.hpp"
 
 namespace elbowroom::sim {
 namespace {
@@ -24,8 +25,9 @@ constexpr const char* kModelVersion = "3";
 
 class SimBackend final : public Backend {
  public:
-  SimBackend(const DeviceLimits& device, const RunNoise& noise, std::chrono::milliseconds time_limit)
-      : noise_(noise), time_limit_(time_limit) {
+  SimBackend(const DeviceLimits& device, const RunNoise& noise, std::chrono::milliseconds time_limit,
+             const std::optional<MachineSpec>& machine)
+      : noise_(noise), time_limit_(time_limit), machine_(machine) {
     for (int index = 0; index < kDeviceCount; ++index) {
       devices_.push_back(
           {index, fmt::format("{} (simulated)", device.title), device, performance_of(device).memory, model_width_of(device)});
@@ -42,14 +44,15 @@ class SimBackend final : public Backend {
   using Backend::prepare;
 
   Result<std::unique_ptr<Workload>> prepare(const Step& step) override {
-    if (Status joined = within_hosts(step, performance_of(devices_.front().limits).host); !joined) { return joined.error(); }
+    const int host = machine_ ? machine_->host_gpus : performance_of(devices_.front().limits).host;
+    if (Status joined = within_hosts(step, host, machine_); !joined) { return joined.error(); }
     const Bytes needed = memory_per_device(step);
     if (const Bytes room = devices_.front().memory; needed > room) {
       return invalid_input(
           fmt::format("compute and collective.bytes: {:.1f} GiB on each GPU, expected at most {:.1f} GiB (memory of {})",
                       in_gibibytes(needed), in_gibibytes(room), devices_.front().limits.name));
     }
-    Result<std::unique_ptr<SimWorkload>> workload = SimWorkload::make(step, devices_.front().limits, noise_, time_limit_);
+    Result<std::unique_ptr<SimWorkload>> workload = SimWorkload::make(step, devices_.front().limits, noise_, time_limit_, machine_);
     if (!workload) { return workload.error(); }
     return std::unique_ptr<Workload>(std::move(*workload));
   }
@@ -57,6 +60,7 @@ class SimBackend final : public Backend {
  private:
   RunNoise noise_;
   std::chrono::milliseconds time_limit_;
+  std::optional<MachineSpec> machine_;  ///< absent: nothing joins hosts
   std::vector<DeviceInfo> devices_;
   std::vector<std::pair<std::string, std::string>> versions_{{"simulator", kModelVersion}};
 };
@@ -67,12 +71,14 @@ class SimBackend final : public Backend {
 namespace elbowroom::detail {
 
 Result<std::unique_ptr<Backend>> open_sim(const BackendOptions& options) {
-  const Result<DeviceLimits> device = find_device(options.device == "auto" ? sim::kDefaultDevice : options.device);
+  const std::string usual = options.machine ? options.machine->device : sim::kDefaultDevice;
+  const Result<DeviceLimits> device = find_device(options.device == "auto" ? usual : options.device);
   if (!device) { return device.error(); }
+  const std::optional<MachineSpec> machine = options.machine ? options.machine : machine_with(device->name);
   const Result<double> noise = sim::parse_noise_percent(options.predicts ? std::nullopt : read(kSimNoise));
   if (!noise) { return noise.error(); }
   return std::unique_ptr<Backend>(
-      std::make_unique<sim::SimBackend>(*device, sim::RunNoise(*noise, options.seed), options.time_limit));
+      std::make_unique<sim::SimBackend>(*device, sim::RunNoise(*noise, options.seed), options.time_limit, machine));
 }
 
 }  // namespace elbowroom::detail

@@ -21,8 +21,9 @@ LaunchShape shape_of(const SimKernel& kernel) {
 }  // namespace
 
 Result<std::unique_ptr<SimWorkload>> SimWorkload::make(const Step& step, const DeviceLimits& device, const RunNoise& noise,
-                                                       std::chrono::milliseconds time_limit) {
-  Result<LaunchModels> models = LaunchModels::make(step, device);
+                                                       std::chrono::milliseconds time_limit,
+                                                       const std::optional<MachineSpec>& machine) {
+  Result<LaunchModels> models = LaunchModels::make(step, device, machine);
   if (!models) { return models.error(); }
   return std::unique_ptr<SimWorkload>(new SimWorkload(step, std::move(*models), device, noise, time_limit));
 }

@@ -3,12 +3,14 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "backend_sim/launch_models.hpp"
 #include "backend_sim/run_noise.hpp"
 #include "backend_sim/sim_program.hpp"
 #include "elbowroom/backend/backend.hpp"
+#include "elbowroom/network/machine.hpp"
 
 namespace elbowroom::sim {
 
@@ -16,9 +18,10 @@ namespace elbowroom::sim {
 class SimWorkload final : public Workload {
  public:
   /// `step` is valid. `noise` scatters the times of run(), in the order of the calls. A question whose simulation takes longer than
-  /// `time_limit` of the host's time is answered by an error.
+  /// `time_limit` of the host's time is answered by an error. `machine`: what joins hosts; absent: there is one.
   static Result<std::unique_ptr<SimWorkload>> make(const Step& step, const DeviceLimits& device, const RunNoise& noise,
-                                                   std::chrono::milliseconds time_limit);
+                                                   std::chrono::milliseconds time_limit,
+                                                   const std::optional<MachineSpec>& machine = {});
 
   [[nodiscard]] const Step& step() const override { return step_; }
   [[nodiscard]] const ComputeFacts& compute(int operation) const override { return models_.facts(operation); }

@@ -8,7 +8,8 @@
 namespace elbowroom::detail {
 
 inline constexpr int kMostRepeats = 10'000;
-inline constexpr std::size_t kMostOperations = 16'384;
+/// A model of 80 layers in 16 micro-batches has some forty thousand.
+inline constexpr std::size_t kMostOperations = 65'536;
 /// Operations times repeats: what a program of them stays small with.
 inline constexpr std::size_t kMostLaunches = 1'000'000;
 inline constexpr std::int64_t kMostBlocks = std::int64_t{1} << 40;

@@ -7,6 +7,7 @@ namespace elbowroom {
 
 inline constexpr std::string_view kTuneSchema = "elbowroom.tune/1";
 inline constexpr std::string_view kValidationSchema = "elbowroom.validation/1";
+inline constexpr std::string_view kStepValidationSchema = "elbowroom.step_validation/1";
 inline constexpr std::string_view kSweepSchema = "elbowroom.sweep/1";
 inline constexpr std::string_view kTransferSchema = "elbowroom.transfer/1";
 /// What `elbowroom explain --json` is to write.

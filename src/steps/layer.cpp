@@ -11,48 +11,71 @@ std::string of_layer(int layer) { return fmt::format("l{}.", layer); }
 
 }  // namespace
 
-Ends Layers::forward(int layer, const Ends& flow) {
-  const std::string name = of_layer(layer);
+Ends Layers::forward(int layer, const Ends& flow) { return forward(of_layer(layer), flow); }
+
+Ends Layers::forward(const std::string& name, const Ends& flow) {
+  writer_.launched_by_host(request_.host_launch);
   const Ends attended = attention(name, flow);
-  const Ends normed = tensor_.enter(name + "up", {writer_.compute(name + "norm2", pass(norm_bytes(shape_)), attended)});
+  const Ends normed = tensor_.enter(name + "up", norm(name + "norm2", attended));
   const Ends made =
       request_.decoder.experts > 0 ? Experts(writer_, shape_, request_).forward(name, normed) : feed_forward(name, normed);
-  return tensor_.leave(name + "down", made);
+  const Ends left = residual(name + "down", tensor_.leave(name + "down", made));
+  writer_.launched_by_host(Microseconds(0));
+  return left;
 }
 
 Ends Layers::backward(int layer, const Ends& flow, std::vector<Gradient>& gradients) {
   const std::string name = of_layer(layer);
-  const Ends entered = tensor_.leave_backward(name + "down", flow);
+  const Ends repeated = request_.recompute == Recompute::full ? forward(name + "again.", flow) : flow;
+  const Ends entered = tensor_.leave_backward(name + "down", residual_backward(name + "down", repeated));
   const Ends made = request_.decoder.experts > 0 ? Experts(writer_, shape_, request_).backward(name, entered, tensor_, gradients)
                                                  : feed_forward_backward(name, entered, gradients);
   return attention_backward(name, norm_backward(name + "norm2", made, gradients), gradients);
 }
 
-// Fused causal attention does half of two products of tokens x sequence x head for each head: as much as one product of these
-// sides.
 Ends Layers::attention(const std::string& name, Ends flow) {
-  flow = {writer_.compute(name + "norm1", pass(norm_bytes(shape_)), flow)};
-  flow = tensor_.enter(name + "qkv", flow);
+  flow = tensor_.enter(name + "qkv", norm(name + "norm1", flow));
   flow = {writer_.compute(name + "qkv", product(shape_.tokens, shape_.qkv, shape_.hidden), flow)};
-  flow = {writer_.compute(name + "attention", product(shape_.tokens, shape_.attention, shape_.sequence), flow)};
+  flow = heads_.forward(name + "attention", flow);
   flow = {writer_.compute(name + "out", product(shape_.tokens, shape_.hidden, shape_.attention), flow)};
-  return tensor_.leave(name + "out", flow);
+  return residual(name + "out", tensor_.leave(name + "out", flow));
 }
 
-// Its backward pass does five such products: the scores once more, and four gradients.
 Ends Layers::attention_backward(const std::string& name, Ends flow, std::vector<Gradient>& gradients) {
-  flow = tensor_.leave_backward(name + "out", flow);
+  flow = tensor_.leave_backward(name + "out", residual_backward(name + "out", flow));
   const Ends entered = flow;
   flow = {writer_.compute(name + "out.dx", product(shape_.tokens, shape_.attention, shape_.hidden), flow)};
   const int out = writer_.compute(name + "out.dw", product(shape_.attention, shape_.hidden, shape_.tokens), entered);
   gradients.push_back({name + "out", shape_.attention, shape_.hidden, {out}});
-  flow = {writer_.compute(name + "attention.dx", product(shape_.tokens, shape_.attention, shape_.sequence * 5 / 2), flow)};
+  if (request_.recompute == Recompute::selective) {
+    writer_.launched_by_host(request_.host_launch);
+    flow = heads_.forward(name + "again.attention", flow);
+    writer_.launched_by_host(Microseconds(0));
+  }
+  flow = heads_.backward(name + "attention", flow);
   const Ends attended = flow;
   flow = {writer_.compute(name + "qkv.dx", product(shape_.tokens, shape_.hidden, shape_.qkv), flow)};
   flow = tensor_.enter_backward(name + "qkv", flow);
   const int qkv = writer_.compute(name + "qkv.dw", product(shape_.hidden, shape_.qkv, shape_.tokens), attended);
   gradients.push_back({name + "qkv", shape_.hidden, shape_.qkv, {qkv}});
   return norm_backward(name + "norm1", flow, gradients);
+}
+
+// Eager kernels norm by themselves: one operand and one result. Their gradient reads the residual's as well.
+Ends Layers::norm(const std::string& name, const Ends& flow) {
+  const std::int64_t bytes = eager() ? norm_bytes(shape_) / 2 : norm_bytes(shape_);
+  return {writer_.compute(name, pass(bytes), flow)};
+}
+
+// Bias, dropout by a mask of one byte and the residual: seven bytes to and from memory for each element.
+Ends Layers::residual(const std::string& name, const Ends& flow) {
+  if (!eager()) { return flow; }
+  return {writer_.compute(name + ".dropout", pass(shape_.norm_tokens * shape_.hidden * 7 / 2), flow)};
+}
+
+Ends Layers::residual_backward(const std::string& name, const Ends& flow) {
+  if (!eager()) { return flow; }
+  return {writer_.compute(name + ".dropout.dx", pass(shape_.norm_tokens * shape_.hidden * 7 / 2), flow)};
 }
 
 Ends Layers::feed_forward(const std::string& name, Ends flow) {
@@ -77,13 +100,18 @@ Ends Layers::feed_forward_backward(const std::string& name, Ends flow, std::vect
 }
 
 Ends Layers::norm_backward(const std::string& name, const Ends& flow, std::vector<Gradient>& gradients) {
-  const Ends made{writer_.compute(name + ".dx", pass(norm_bytes(shape_)), flow)};
+  const std::int64_t bytes = eager() ? norm_bytes(shape_) * 11 / 8 : norm_bytes(shape_);
+  const Ends made{writer_.compute(name + ".dx", pass(bytes), flow)};
   gradients.push_back({name, 1, shape_.hidden, made});
   return made;
 }
 
 Ends Layers::embed(const Ends& flow) {
-  return tensor_.leave("embed", {writer_.compute("embed", pass(bf16_bytes(shape_.tokens * shape_.hidden)), flow)});
+  writer_.launched_by_host(request_.host_launch);
+  const Ends looked_up = tensor_.leave("embed", {writer_.compute("embed", pass(bf16_bytes(shape_.tokens * shape_.hidden)), flow)});
+  const Ends made = residual("embed", looked_up);
+  writer_.launched_by_host(Microseconds(0));
+  return made;
 }
 
 Ends Layers::embed_backward(const Ends& flow, std::vector<Gradient>& gradients) {
@@ -93,10 +121,13 @@ Ends Layers::embed_backward(const Ends& flow, std::vector<Gradient>& gradients) 
   return {made};
 }
 
+// Eager, a logit is cast to f32, compared, shifted, exponentiated, summed and divided: 38 bytes to and from memory, and 14
+// backward.
 Ends Layers::head(const Ends& flow) {
-  const Ends normed = tensor_.enter("head", {writer_.compute("norm", pass(norm_bytes(shape_)), flow)});
+  const Ends normed = tensor_.enter("head", norm("norm", flow));
   const Ends logits{writer_.compute("head", product(shape_.tokens, shape_.vocabulary, shape_.hidden), normed)};
-  Ends loss{writer_.compute("loss", pass(bf16_bytes(shape_.tokens * shape_.vocabulary)), logits)};
+  const std::int64_t bytes = shape_.tokens * shape_.vocabulary * (eager() ? 19 : 2);
+  Ends loss{writer_.compute("loss", pass(bytes), logits)};
   if (request_.parallel.tp == 1) { return loss; }
   // Of each token the greatest logit, the sum of exponentials and the logit of the word that came.
   const Bytes sums = size_of(DataType::f32) * (3 * shape_.tokens);
@@ -104,7 +135,8 @@ Ends Layers::head(const Ends& flow) {
 }
 
 Ends Layers::head_backward(const Ends& flow, std::vector<Gradient>& gradients) {
-  const Ends logits{writer_.compute("loss.dx", pass(bf16_bytes(shape_.tokens * shape_.vocabulary)), flow)};
+  const std::int64_t bytes = shape_.tokens * shape_.vocabulary * (eager() ? 7 : 2);
+  const Ends logits{writer_.compute("loss.dx", pass(bytes), flow)};
   Ends entered{writer_.compute("head.dx", product(shape_.tokens, shape_.hidden, shape_.vocabulary), logits)};
   entered = tensor_.enter_backward("head", entered);
   const int made = writer_.compute("head.dw", product(shape_.hidden, shape_.vocabulary, shape_.tokens), logits);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "steps/attention.hpp"
 #include "steps/gradient.hpp"
 #include "steps/local_shape.hpp"
 #include "steps/step_writer.hpp"
@@ -14,7 +15,11 @@ namespace elbowroom::steps {
 class Layers {
  public:
   Layers(StepWriter& writer, const LocalShape& shape, const TransformerStep& request)
-      : writer_(writer), shape_(shape), request_(request), tensor_(writer, shape, request.parallel) {}
+      : writer_(writer),
+        shape_(shape),
+        request_(request),
+        tensor_(writer, shape, request.parallel),
+        heads_(writer, shape, request.kernels) {}
 
   Ends forward(int layer, const Ends& flow);
   Ends backward(int layer, const Ends& flow, std::vector<Gradient>& gradients);
@@ -27,6 +32,12 @@ class Layers {
   Ends head_backward(const Ends& flow, std::vector<Gradient>& gradients);
 
  private:
+  [[nodiscard]] bool eager() const { return request_.kernels == Kernels::eager; }
+
+  Ends forward(const std::string& name, const Ends& flow);
+  Ends norm(const std::string& name, const Ends& flow);
+  Ends residual(const std::string& name, const Ends& flow);
+  Ends residual_backward(const std::string& name, const Ends& flow);
   Ends attention(const std::string& name, Ends flow);
   Ends attention_backward(const std::string& name, Ends flow, std::vector<Gradient>& gradients);
   Ends feed_forward(const std::string& name, Ends flow);
@@ -37,6 +48,7 @@ class Layers {
   const LocalShape& shape_;
   const TransformerStep& request_;
   TensorParallel tensor_;
+  Attention heads_;
 };
 
 }  // namespace elbowroom::steps

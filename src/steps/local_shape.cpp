@@ -13,13 +13,14 @@ std::int64_t sequence_of(const TransformerStep& request) {
 LocalShape local_shape(const TransformerStep& request) {
   const Decoder& decoder = request.decoder;
   const Parallelism& parallel = request.parallel;
-  const std::int64_t head_size = decoder.hidden / decoder.heads;
+  const std::int64_t head_size = head_width(decoder);
   LocalShape shape;
   shape.tokens = request.tokens / parallel.micro;
   shape.norm_tokens = parallel.sequence_parallel ? shape.tokens / parallel.tp : shape.tokens;
   shape.sequence = sequence_of(request);
   shape.hidden = decoder.hidden;
-  shape.attention = decoder.hidden / parallel.tp;
+  shape.head = head_size;
+  shape.attention = decoder.heads * head_size / parallel.tp;
   shape.qkv = shape.attention + 2 * (decoder.kv_heads * head_size) / parallel.tp;
   shape.ffn = decoder.ffn / parallel.tp;
   shape.gated = decoder.activation == Activation::swiglu;

@@ -15,6 +15,7 @@ struct LocalShape {
   std::int64_t norm_tokens = 0;  ///< of these between the parts that tensor parallelism shares
   std::int64_t sequence = 0;
   std::int64_t hidden = 0;
+  std::int64_t head = 0;       ///< columns of one
   std::int64_t attention = 0;  ///< columns of this rank's heads
   std::int64_t qkv = 0;        ///< with those of their keys and values
   std::int64_t ffn = 0;

@@ -24,7 +24,9 @@ void Pipeline::send_on(const PipelineItem& item, const Ends& flow) {
   const int edge = item.backward ? to : item.stage;
   const std::string lane = fmt::format("pp {} {}", item.backward ? "backward" : "forward", edge % 2);
   const Bytes activations(bf16_bytes(shape_.norm_tokens * shape_.hidden));
+  writer_.launched_by_host(host_send_);
   arrives = {writer_.transfer(item.backward ? "send_back" : "send_on", activations, item.stage, to, lane, flow)};
+  writer_.launched_by_host(Microseconds(0));
 }
 
 }  // namespace elbowroom::steps

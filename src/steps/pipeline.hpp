@@ -13,8 +13,8 @@ namespace elbowroom::steps {
 /// What stages send to each other. A stage receives from one side and sends to the other on streams of their own.
 class Pipeline {
  public:
-  Pipeline(StepWriter& writer, const LocalShape& shape, const Parallelism& parallel)
-      : writer_(writer), shape_(shape), parallel_(parallel) {}
+  Pipeline(StepWriter& writer, const LocalShape& shape, const TransformerStep& request)
+      : writer_(writer), shape_(shape), parallel_(request.parallel), host_send_(request.host_send) {}
 
   /// What the item waits for: what arrived for it. Empty at the beginning of the model.
   [[nodiscard]] Ends arrived(const PipelineItem& item) const;
@@ -28,6 +28,7 @@ class Pipeline {
   StepWriter& writer_;
   const LocalShape& shape_;
   const Parallelism& parallel_;
+  Microseconds host_send_;
   std::map<Where, Ends> arrived_;
 };
 

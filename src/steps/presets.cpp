@@ -65,9 +65,10 @@ Result<Decoder> find_decoder(std::string_view name) {
   return invalid_input(fmt::format("'{}', expected one of {}", name, names));
 }
 
+std::int64_t head_width(const Decoder& decoder) { return decoder.head_width.value_or(decoder.hidden / decoder.heads); }
+
 std::int64_t parameters_of(const Decoder& decoder) {
-  const std::int64_t head_size = decoder.hidden / decoder.heads;
-  const std::int64_t attention = decoder.hidden * (2 * decoder.hidden + 2 * (decoder.kv_heads * head_size));
+  const std::int64_t attention = 2 * decoder.hidden * head_width(decoder) * (decoder.heads + decoder.kv_heads);
   const std::int64_t matrices = decoder.activation == Activation::swiglu ? 3 : 2;
   const std::int64_t network = matrices * decoder.hidden * decoder.ffn;
   const std::int64_t feed_forward =

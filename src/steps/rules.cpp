@@ -7,6 +7,7 @@
 #include <numeric>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/most_ranks.hpp"
@@ -82,6 +83,7 @@ Status check_ranges(const TransformerStep& request) {
                                       {"heads", decoder.heads, 1, kMostHeads},
                                       {"kv-heads", decoder.kv_heads, 1, decoder.heads},
                                       {"vocabulary", decoder.vocabulary, 0, kLongest},
+                                      {"head-width", decoder.head_width.value_or(kProductSide), 1, kLongest},
                                       {"experts", decoder.experts, 0, kMostExperts},
                                       {"tokens", request.tokens, kSequence, kMostTokens},
                                       {"dp", parallel.dp, 1, most},
@@ -159,8 +161,9 @@ Status check_sizes(const TransformerStep& request) {
   const std::int64_t heads = std::lcm<std::int64_t>(decoder.kv_heads, tp);
   const std::int64_t tokens_of_part = parallel.sequence_parallel ? std::lcm(kSequence, tp * kProductSide) : kSequence;
   if (Status sizes = check_all(std::vector<Multiple>{
-          {"hidden", decoder.hidden, decoder.heads * kProductSide, kLongest,
+          {"hidden", decoder.hidden, decoder.head_width ? kProductSide : decoder.heads * kProductSide, kLongest,
            fmt::format("{} heads of whole eights", decoder.heads)},
+          {"head-width", decoder.head_width.value_or(kProductSide), kProductSide, kLongest, "whole eights"},
           {"heads", decoder.heads, decoder.kv_heads, kMostHeads, fmt::format("--kv-heads {}", decoder.kv_heads), heads},
           {"heads", decoder.heads, tp, kMostHeads, fmt::format("--tp {}", tp), heads},
           {"ffn", decoder.ffn, tp * kProductSide, kLongest, fmt::format("--tp {} parts of whole eights", tp)},
@@ -255,6 +258,19 @@ Status check_sharing(const TransformerStep& request) {
   return {};
 }
 
+Status check_kernels(const TransformerStep& request) {
+  if (request.recompute == Recompute::selective && request.kernels == Kernels::fused) {
+    return invalid_input("--recompute: selective, expected --kernels eager (fused attention repeats its scores anyway)");
+  }
+  if (request.recompute != Recompute::none && request.decoder.experts > 0) {
+    return invalid_input("--recompute: given with --experts, expected none (their exchange would be repeated)");
+  }
+  for (const auto& [option, time] : {std::pair{"host-launch", request.host_launch}, {"host-send", request.host_send}}) {
+    if (!(time.count() >= 0 && time.count() <= 1e6)) { return bad_option(option, time.count(), "0 to 1e6 microseconds"); }
+  }
+  return {};
+}
+
 Status check_compression(const TransformerStep& request) {
   using Kind = GradientCompression::Kind;
   const GradientCompression& compression = request.compression;
@@ -295,8 +311,8 @@ Status check_length(std::size_t operations) {
 Status check(const TransformerStep& request) {
   if (Status ranges = check_ranges(request); !ranges) { return ranges; }
   if (Status ranks = check_ranks(request.parallel); !ranks) { return ranks; }
-  for (Status (*rule)(const TransformerStep&) :
-       {check_experts, check_sharing, check_compression, check_pipeline, check_two_batch, check_least_length, check_sizes}) {
+  for (Status (*rule)(const TransformerStep&) : {check_experts, check_sharing, check_kernels, check_compression, check_pipeline,
+                                                 check_two_batch, check_least_length, check_sizes}) {
     if (Status kept = rule(request); !kept) { return kept; }
   }
   return {};

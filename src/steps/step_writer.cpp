@@ -55,6 +55,7 @@ int StepWriter::add(std::string_view name, Work what, const Ends& after) {
   Operation operation;
   operation.name = prefix_ + std::string(name);
   operation.what = std::move(what);
+  operation.host_gap = host_gap_;
   for (const int before : after) { operation.after.push_back({before, false}); }
   step_.operations.push_back(std::move(operation));
   return static_cast<int>(step_.operations.size()) - 1;

@@ -38,6 +38,9 @@ class StepWriter {
   /// Ranks along the axes; an axis that the mesh lacks counts one.
   [[nodiscard]] int ranks_along(const Axes& axes) const;
 
+  /// The host takes so long before it launches each of what follows.
+  void launched_by_host(Microseconds gap) { host_gap_ = gap; }
+
   int compute(std::string_view name, Compute kernel, const Ends& after, std::optional<std::string> lane = {});
 
   /// Buffers are rounded up to what the ranks can share, as libraries pad them. At least two ranks are along the axes.
@@ -63,6 +66,7 @@ class StepWriter {
   int stage_ = 0;
   std::optional<int> experts_;
   std::string prefix_;
+  Microseconds host_gap_{0};
 };
 
 }  // namespace elbowroom::steps

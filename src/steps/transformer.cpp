@@ -36,7 +36,7 @@ class Composer {
         shape_(local_shape(request)),
         writer_(request.decoder.name, request.parallel, request.repeats),
         layers_(writer_, shape_, request),
-        pipeline_(writer_, shape_, request.parallel),
+        pipeline_(writer_, shape_, request),
         sharded_(writer_, request),
         ends_(static_cast<std::size_t>(request.parallel.pp)) {
     for (int stage = 0; stage < request.parallel.pp; ++stage) { replicas_.emplace_back(writer_, request, stage); }

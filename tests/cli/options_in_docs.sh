@@ -15,6 +15,7 @@ pages() {
     report) echo docs/report.md ;;
     run) echo docs/run.md ;;
     doctor) echo docs/doctor.md ;;
+    validate) echo docs/outputs.md docs/results/scale.md ;;
     launch) echo docs/ranks.md ;;
   esac
 }

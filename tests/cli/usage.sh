@@ -3,7 +3,7 @@
 . "$(dirname "$0")/checks.bash" || exit
 
 expect 0 --help
-for command in list plan bench tune profile report run launch; do has_option "$command"; done
+for command in list plan bench tune profile report run launch validate; do has_option "$command"; done
 silent
 expect 0 --version
 grep -qE '^elbowroom [0-9]+\.[0-9]+\.[0-9]+$' "$out" || fail 'no version'

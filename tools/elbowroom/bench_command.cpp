@@ -28,6 +28,7 @@
 #include "progress_line.hpp"
 #include "rank_session.hpp"
 #include "report/progress.hpp"
+#include "report/schemas.hpp"
 #include "sweep_command.hpp"
 #include "transfer_command.hpp"
 #include "validate_command.hpp"
@@ -268,7 +269,7 @@ class BenchRun {
 int run_bench(const BenchArguments& arguments) {
   if (arguments.validate_file) {
     if (Status good = check_files(arguments); !good) { return complain(kBench, good.error()); }
-    return run_validation(*arguments.validate_file, arguments.json_file,
+    return run_validation(kBench, *arguments.validate_file, arguments.json_file,
                           arguments.cases.device == "auto" ? "h200" : arguments.cases.device);
   }
   if (arguments.sweep) {

@@ -12,6 +12,7 @@
 #include "console.hpp"
 #include "elbowroom/model/case.hpp"
 #include "elbowroom/model/device_catalog.hpp"
+#include "machine_option.hpp"
 #include "output.hpp"
 
 namespace elbowroom {
@@ -22,6 +23,9 @@ constexpr const char* kDefaultSuite = "quick";
 
 Status check(const CaseOptions& options) {
   if (Status timeout = check_timeout(options); !timeout) { return timeout; }
+  if (options.machine) {
+    if (Result<MachineSpec> machine = machine_of(*options.machine); !machine) { return machine.error(); }
+  }
   if (options.device == "auto") { return {}; }
   const Result<DeviceLimits> known = find_device(options.device);
   return known ? Status() : Status(invalid_input(fmt::format("--device: {}", known.error().message)));
@@ -76,6 +80,7 @@ void add_case_options(CLI::App& command, CaseOptions& options) {
   command.add_option("--only", options.only, "Only the cases in whose name this regular expression is found");
   command.add_option("--backend", options.backend, "auto, cuda, hip or sim")->capture_default_str();
   command.add_option("--device", options.device, "Catalog name the devices must have, or auto")->capture_default_str();
+  command.add_option("--machine", options.machine, machine_help() + "; of the simulator");
   command.add_option("-g,--gpus", options.gpus, "Number of GPUs instead of the suite's (2) or the file's");
   // The parser takes a negative number for a great one, and one that is too great for the greatest.
   const auto is_seed = [](const std::string& text) {
@@ -108,6 +113,9 @@ Result<CaseSelection> select_scenarios(const CaseOptions& options, std::string_v
 BackendRequest backend_request(const CaseOptions& options) {
   BackendRequest request{options.backend, options.gpus.has_value(), {}};
   request.options.device = options.device;
+  if (options.machine) {
+    if (Result<MachineSpec> machine = machine_of(*options.machine)) { request.options.machine = *machine; }
+  }
   request.options.seed = options.seed;
   request.options.time_limit = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * options.timeout_s));
   request.options.notice = notices();

@@ -19,6 +19,7 @@ struct CaseOptions {
   std::optional<std::string> only;
   std::string backend = "auto";
   std::string device = "auto";
+  std::optional<std::string> machine;
   std::optional<int> gpus;
   std::uint64_t seed = 1;
   double timeout_s = 120;
@@ -37,7 +38,7 @@ Result<CaseSelection> select_cases(const CaseOptions& options);
 /// The same for commands that take no step.
 Result<CaseSelection> select_scenarios(const CaseOptions& options, std::string_view why_no_step);
 
-/// Notices go to standard error.
+/// Notices go to standard error. `options` were found good by select_cases().
 BackendRequest backend_request(const CaseOptions& options);
 
 }  // namespace elbowroom

@@ -24,6 +24,7 @@
 #include "run_command.hpp"
 #include "step_command.hpp"
 #include "tune_command.hpp"
+#include "validate_command.hpp"
 
 namespace {
 
@@ -101,6 +102,7 @@ int run(int argc, char** argv) {
   elbowroom::add_step_command(app, by_one);
   elbowroom::add_profile_command(app, by_one);
   elbowroom::add_explain_command(app, by_one);
+  elbowroom::add_validate_command(app, by_one);
   elbowroom::add_report_command(app, by_one);
   const elbowroom::SplitCommandLine split = elbowroom::split_command_line(argc, argv);
   elbowroom::add_run_command(app, split.command, chosen);

@@ -13,9 +13,11 @@
 
 #include "base/number_of.hpp"
 #include "console.hpp"
+#include "elbowroom/backend/registry.hpp"
 #include "elbowroom/base/gibibytes.hpp"
 #include "elbowroom/base/grouped.hpp"
 #include "elbowroom/model/size.hpp"
+#include "elbowroom/steps/memory.hpp"
 #include "elbowroom/steps/totals.hpp"
 #include "elbowroom/steps/transformer.hpp"
 #include "exit_code.hpp"
@@ -36,6 +38,7 @@ struct StepArguments {
   std::optional<std::int64_t> ffn;
   std::optional<int> heads;
   std::optional<int> kv_heads;
+  std::optional<std::int64_t> head_width;
   std::optional<std::int64_t> vocabulary;
   std::optional<std::string> activation;
   std::optional<int> experts;
@@ -43,10 +46,15 @@ struct StepArguments {
   bool untied = false;
   TransformerStep step;
   std::string schedule = "1f1b";
+  std::string recompute = "none";
+  std::string kernels = "fused";
+  double host_launch = 0;
+  double host_send = 0;
   std::optional<std::string> compress;
   std::optional<std::string> gradients;
   std::string bucket = "25M";
   bool without_optimizer = false;
+  std::optional<std::string> device;
   std::optional<std::string> json_file;
 };
 
@@ -89,6 +97,7 @@ Result<Decoder> decoder_of(const StepArguments& arguments) {
   decoder.heads = arguments.heads.value_or(decoder.heads);
   const bool of_preset = arguments.preset && !arguments.heads;
   decoder.kv_heads = arguments.kv_heads.value_or(of_preset ? decoder.kv_heads : decoder.heads);
+  if (arguments.head_width) { decoder.head_width = arguments.head_width; }
   decoder.vocabulary = arguments.vocabulary.value_or(decoder.vocabulary);
   decoder.experts = arguments.experts.value_or(decoder.experts);
   decoder.experts_per_token = arguments.experts_per_token.value_or(decoder.experts_per_token);
@@ -114,6 +123,12 @@ Result<TransformerStep> request_of(const StepArguments& arguments) {
   const Result<Bytes> bucket = parse_size(arguments.bucket);
   if (!bucket) { return invalid_input(fmt::format("--bucket: {}", bucket.error().message)); }
   request.bucket = *bucket;
+  request.recompute = arguments.recompute == "full"        ? Recompute::full
+                      : arguments.recompute == "selective" ? Recompute::selective
+                                                           : Recompute::none;
+  request.kernels = arguments.kernels == "eager" ? Kernels::eager : Kernels::fused;
+  request.host_launch = Microseconds(arguments.host_launch);
+  request.host_send = Microseconds(arguments.host_send);
   request.optimizer = !arguments.without_optimizer;
   return request;
 }
@@ -134,6 +149,20 @@ std::string summary(const TransformerStep& request, const Step& step) {
   return text;
 }
 
+/// Fails where training does not fit the memory of the device that is named.
+Status check_memory(const TransformerStep& request, const std::optional<std::string>& name) {
+  if (!name) { return {}; }
+  BackendOptions options;
+  options.device = *name;
+  const Result<std::unique_ptr<Backend>> backend = open_backend("sim", options);
+  if (!backend) { return invalid_input(fmt::format("--device: {}", backend.error().message)); }
+  const TrainingMemory needed = training_memory(request);
+  const Bytes room = (*backend)->devices().front().memory;
+  if (needed.total() <= room) { return {}; }
+  return invalid_input(
+      fmt::format("--device: {} on a rank, expected at most the {:.1f} GiB of {}", in_words(needed), in_gibibytes(room), *name));
+}
+
 int run_step(const StepArguments& arguments) {
   const std::array outputs{OutputFile{NamedFile("--json", arguments.json_file), kStepSchema}};
   if (Status writable = check_outputs(outputs); !writable) { return complain(kStep, writable.error()); }
@@ -141,6 +170,7 @@ int run_step(const StepArguments& arguments) {
   if (!request) { return complain(kStep, request.error()); }
   const Result<Step> step = transformer_step(*request);
   if (!step) { return complain(kStep, step.error()); }
+  if (Status fits = check_memory(*request, arguments.device); !fits) { return complain(kStep, fits.error()); }
   const std::string words = summary(*request, *step);
   if (arguments.json_file == "-") {
     print_error(words);
@@ -168,7 +198,8 @@ void add_decoder_options(CLI::App& command, StepArguments& arguments) {
   command.add_option("--heads", arguments.heads, "Attention heads; as many as give 128 columns each by default");
   command.add_option("--kv-heads", arguments.kv_heads, "Heads with keys and values of their own; all by default");
   command.add_option("--vocabulary", arguments.vocabulary, "Words; 0 for neither embedding nor head");
-  command.add_option("--activation", arguments.activation, "gelu (two matrices) or swiglu (three)")
+  command.add_option("--head-width", arguments.head_width, "Columns of an attention head; the width parted among heads by default");
+  command.add_option("--activation,--mlp", arguments.activation, "gelu (two matrices) or swiglu (three)")
       ->check(CLI::IsMember({"gelu", "swiglu"}));
   command.add_option("--experts", arguments.experts, "Feed-forward networks of each layer, of which a token takes some");
   command.add_option("--experts-per-token", arguments.experts_per_token, "Experts that a token takes (2)");
@@ -191,6 +222,20 @@ void add_parallel_options(CLI::App& command, StepArguments& arguments) {
   command.add_option("--ep", parallel.ep, "Ranks that share the experts")->capture_default_str();
 }
 
+void add_kernel_options(CLI::App& command, StepArguments& arguments) {
+  command.add_option("--kernels", arguments.kernels, "fused, or eager: attention, dropout and loss operation by operation")
+      ->check(CLI::IsMember({"fused", "eager"}))
+      ->capture_default_str();
+  command
+      .add_option("--recompute", arguments.recompute, "What the backward pass computes again: none, selective (attention), full")
+      ->check(CLI::IsMember({"none", "selective", "full"}))
+      ->capture_default_str();
+  command.add_option("--host-launch", arguments.host_launch, "Microseconds of the host for an operation of a forward pass")
+      ->capture_default_str();
+  command.add_option("--host-send", arguments.host_send, "Microseconds of the host for what a stage sends to its neighbour")
+      ->capture_default_str();
+}
+
 }  // namespace
 
 void add_step_command(CLI::App& app, std::function<int()>& chosen) {
@@ -202,6 +247,7 @@ void add_step_command(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--tokens", arguments->step.tokens, "Tokens of each replica in a step")->required();
   command->add_option("--sequence", arguments->step.sequence, "Tokens that attend to each other; a micro-batch by default");
   add_parallel_options(*command, *arguments);
+  add_kernel_options(*command, *arguments);
   command->add_option("--capacity", arguments->step.capacity, "Slots of an expert, of what it gets when all get as much")
       ->capture_default_str();
   command->add_option("--imbalance", arguments->step.imbalance, "Tokens of the rank with the busiest experts, of the mean")
@@ -211,6 +257,7 @@ void add_step_command(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--bucket", arguments->bucket, "Gradients that replicas add together")->capture_default_str();
   command->add_flag("--without-optimizer", arguments->without_optimizer, "Leave the parameters as they are");
   command->add_option("--repeats", arguments->step.repeats, "Times that a run does the step")->capture_default_str();
+  command->add_option("--device", arguments->device, "Refuse what does not fit the memory of this device of the catalog");
   command->add_option("--json", arguments->json_file, "Write elbowroom.step/1 to this file; - for standard output");
   command->callback([=, &chosen] { chosen = [arguments] { return run_step(*arguments); }; });
 }

@@ -12,6 +12,7 @@
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/notice.hpp"
 #include "elbowroom/base/result.hpp"
+#include "elbowroom/network/machine.hpp"
 
 namespace elbowroom {
 
@@ -23,10 +24,12 @@ struct OwnRank {
 };
 
 struct BackendOptions {
-  std::string device = "auto";                     ///< catalog name that the devices must be (cuda, hip) or are taken to be (sim)
-  std::uint64_t seed = 1;                          ///< of the data that kernels work on and of any noise model
-  bool predicts = false;                           ///< sim: without the noise of ELBOWROOM_SIM_NOISE, as a prediction is
-  std::chrono::milliseconds time_limit{120'000};   ///< a run that takes longer is aborted and reported
+  std::string device = "auto";                    ///< catalog name that the devices must be (cuda, hip) or are taken to be (sim)
+  std::uint64_t seed = 1;                         ///< of the data that kernels work on and of any noise model
+  bool predicts = false;                          ///< sim: without the noise of ELBOWROOM_SIM_NOISE, as a prediction is
+  std::chrono::milliseconds time_limit{120'000};  ///< a run that takes longer is aborted and reported
+  std::optional<MachineSpec> machine =
+      std::nullopt;  ///< sim: what its ranks are on; absent: the first of the catalog with such devices
   std::optional<OwnRank> own_rank = std::nullopt;  ///< cuda, hip: absent where this process drives every rank of a step
   NoticeSink notice;
 };

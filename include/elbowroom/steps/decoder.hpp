@@ -28,6 +28,8 @@ struct Decoder {
   int experts = 0;                       ///< 0: one feed-forward network for all tokens
   int experts_per_token = 2;             ///< where there are experts
   std::optional<std::int64_t> sequence;  ///< its longest, as published; absent: not said
+  std::optional<std::int64_t> head_width =
+      std::nullopt;  ///< columns of a head; absent: the width of the model, parted among the heads
 
   bool operator==(const Decoder&) const = default;
 };
@@ -42,6 +44,9 @@ ELBOWROOM_API std::span<const DecoderPreset> decoder_presets();
 
 /// `invalid_input` names every preset.
 ELBOWROOM_API Result<Decoder> find_decoder(std::string_view name);
+
+/// Columns of one attention head.
+ELBOWROOM_API std::int64_t head_width(const Decoder& decoder);
 
 /// Of the whole model: matrices and the weights of its norms.
 ELBOWROOM_API std::int64_t parameters_of(const Decoder& decoder);

@@ -6,6 +6,7 @@
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/quantities.hpp"
 #include "elbowroom/base/result.hpp"
+#include "elbowroom/base/time.hpp"
 #include "elbowroom/model/step.hpp"
 #include "elbowroom/steps/decoder.hpp"
 
@@ -45,6 +46,14 @@ struct GradientCompression {
   bool operator==(const GradientCompression&) const = default;
 };
 
+/// How a program computes what is not a product. `fused`: attention in one kernel, the residual within the norm, one pass over the
+/// logits. `eager`: as Megatron-LM's GPT did, with scores, softmax and dropout in memory and the loss in f32 operation by
+/// operation.
+enum class Kernels { fused, eager };
+
+/// `full`: the backward pass of a layer repeats its forward pass. `selective`: that of its attention.
+enum class Recompute { none, selective, full };
+
 /// A training step of a decoder, as far as its duration depends on it.
 struct TransformerStep {
   Decoder decoder;
@@ -56,7 +65,11 @@ struct TransformerStep {
   double imbalance = 1;                  ///< tokens of the rank with the busiest experts, of the mean
   DataType gradients = DataType::bf16;   ///< in buckets
   Bytes bucket = mebibytes(25);          ///< of gradients that replicas add together
-  bool optimizer = true;                 ///< the step ends with new parameters
+  Kernels kernels = Kernels::fused;
+  Recompute recompute = Recompute::none;
+  Microseconds host_launch{0};  ///< of the host for an operation of a forward pass, repeated ones among them
+  Microseconds host_send{0};    ///< of the host for what a stage sends to its neighbour
+  bool optimizer = true;        ///< the step ends with new parameters
   int repeats = 1;
 };
 

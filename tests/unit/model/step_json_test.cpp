@@ -135,7 +135,7 @@ TEST(StepJson, RefusalsNameTheFieldItsValueAndWhatWasExpected) {
             "file: groups.g: 2, expected different ranks from 0 to 1");
   EXPECT_EQ(refusal(document(two, R"({"name": "a", "collective": {"op": "all_reduce", "bytes": 6, "dtype": "bf16"}})")),
             "file: operations[0].collective.bytes: 6, expected a multiple of 4 (2 ranks of bf16) up to 16 TiB; the next is 8");
-  EXPECT_EQ(refusal(document(two, "")), "file: operations: 0, expected 1 to 16384 of them");
+  EXPECT_EQ(refusal(document(two, "")), "file: operations: 0, expected 1 to 65536 of them");
 }
 
 Step any_step() {

@@ -35,10 +35,11 @@ TEST(StepRules, RefuseWhatDoesNotDivide) {
 }
 
 TEST(StepRules, NameNoNextSizeWhereThereIsNone) {
-  // At most 1,024 experts; 820 layers of 20 kernels are too long a step; a sequence of more tokens than a micro-batch has.
+  // At most 1,024 experts; 820 layers of 20 kernels in four micro-batches are too long a step; a sequence of more tokens than a
+  // micro-batch has.
   EXPECT_EQ(refusal([](Request& r) { r.decoder.experts = 1'000, r.parallel.dp = 1, r.parallel.ep = 999; }),
             "--experts: 1000, expected a multiple of --ep 999");
-  EXPECT_EQ(refusal([](Request& r) { r.decoder.layers = 819, r.parallel.pp = 5; }),
+  EXPECT_EQ(refusal([](Request& r) { r.decoder.layers = 819, r.parallel.pp = 5, r.parallel.micro = 4; }),
             "--layers: 819, expected a multiple of 5 (--pp 5)");
   EXPECT_EQ(refusal([](Request& r) { r.sequence = 144; }),
             "--sequence: 144, expected a multiple of 16 that divides the 128 tokens of a micro-batch");
@@ -104,7 +105,7 @@ TEST(StepRules, RefuseCompressionWithoutASum) {
 // 4 layers x 1,000 micro-batches of 20 kernels at least.
 TEST(StepRules, RefuseStepsThatAreTooLong) {
   EXPECT_EQ(refusal([](Request& r) { r.parallel.micro = 1'000, r.tokens = 16'000; }),
-            "--layers, --micro: at least 80000 operations, expected at most 16384 (fewer layers or micro-batches)");
+            "--layers, --micro: at least 80000 operations, expected at most 65536 (fewer layers or micro-batches)");
 }
 
 }  // namespace

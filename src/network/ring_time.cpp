@@ -1,0 +1,51 @@
+#include "elbowroom/network/ring_time.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace elbowroom {
+
+RingPlace ring_place(int ranks, int stride, const MachineSpec& machine) {
+  if (stride >= machine.host_gpus) { return {ranks, 1, machine.host_gpus}; }
+  return {ranks, std::min(ranks, machine.host_gpus / stride), stride};
+}
+
+Microseconds way_time(CollectiveOp op, const RingPlace& place, const MachineSpec& machine) {
+  int passed = place.ranks;
+  if (op == CollectiveOp::all_reduce && !place.within_host()) {
+    const int hosts = (place.ranks + place.per_host - 1) / place.per_host;
+    passed = std::min(passed, 2 * static_cast<int>(std::bit_width(static_cast<unsigned>(hosts - 1))) + place.per_host);
+  }
+  return machine.links.start + passed * machine.links.rank;
+}
+
+// A ring leaves a host once, whichever of its ranks does it. What is sent to all others leaves it from each rank but for the share
+// of those on the same host.
+double sending_rate(CollectiveOp op, const RingPlace& place, const MachineSpec& machine) {
+  if (place.within_host()) { return machine.links.rate; }
+  double rate = machine.host_rate() / place.rings_of_host;
+  const bool to_all = op == CollectiveOp::all_to_all || op == CollectiveOp::all_to_all_v;
+  if (to_all) { rate *= static_cast<double>(place.ranks - 1) / (place.per_host * (place.ranks - place.per_host)); }
+  return std::min(machine.links.rate, rate);
+}
+
+// Every rank sends each of n parts to its neighbour twice but for two: 2 (n - 1) steps of bytes / n. Small messages go by a
+// protocol that begins sooner and carries flags; below some size only the time from rank to rank counts.
+Microseconds all_reduce_time(Bytes bytes, const RingPlace& place, const MachineSpec& machine) {
+  if (place.ranks <= 1) { return Microseconds(0); }
+  const HostLinks& links = machine.links;
+  const double part = static_cast<double>(bytes.count()) / place.ranks;
+  const double steps = 2.0 * (place.ranks - 1);
+  const double rate = sending_rate(CollectiveOp::all_reduce, place, machine);
+  const Microseconds passed = way_time(CollectiveOp::all_reduce, place, machine);
+  const Microseconds flagged = links.start + Microseconds(steps * part / (rate * links.packet_share));
+  const Microseconds buffered = passed + Microseconds((steps + links.turn_share) * part / rate);
+  return std::max(passed, std::min(flagged, buffered));
+}
+
+Microseconds message_time(Bytes bytes, bool within_host, const MachineSpec& machine) {
+  const double rate = within_host ? machine.links.rate : std::min(machine.links.rate, machine.host_rate() / machine.host_gpus);
+  return Microseconds(static_cast<double>(bytes.count()) / rate);
+}
+
+}  // namespace elbowroom
