@@ -44,6 +44,7 @@ constexpr std::array kExamples{
     Example{"step", "elbowroom step transformer --preset llama-3-8b --tokens 8192 --dp 2 --json step.json"},
     Example{"transformer", "elbowroom step transformer --preset llama-3-8b --tokens 8192 --dp 2 --json step.json"},
     Example{"profile", "elbowroom profile list --profile choices.json"},
+    Example{"validate", "elbowroom validate rows measured.csv"},
     Example{"report", "elbowroom report quick.json --html quick.html"},
     Example{"explain", "elbowroom explain trace.json.gz"},
     Example{"run", "elbowroom run -- torchrun --nproc-per-node 2 train.py"},
