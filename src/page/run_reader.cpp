@@ -119,6 +119,17 @@ void add_symmetric_memory(Members& process, Section& section) {
   if (!table.rows.empty()) { section.views.emplace_back(std::move(table)); }
 }
 
+/// Steps that were compared, or times of launches.
+bool has_times(Members& process) {
+  Members trial = process.object("ab");
+  bool timed = false;
+  const auto look = [&](const char* name) { return [&timed, name](Members one) { timed = timed || one.has(name); }; };
+  trial.each("arms", look("us"));
+  process.each("durations", look("us"));
+  process.object("symmetric_memory").each("buffers", look("ordinary_ms"));
+  return timed;
+}
+
 void add_activity(Members& members, Section& section) {
   for (Table table :
        {named_counts("Launches", "of them", "launches", members, "launches"),
@@ -146,6 +157,7 @@ Result<Document> read_run(std::string_view text, const std::string& source) {
   return read_members(text, source, kRunSchema, [](Members& members, Document& document) {
     read_origin(members, document);
     add_fact(document, "command", command_words(members));
+    add_fact(document, "closing line", text_or_none(members, "closing"));
     add_fact(document, "policy", text_or_none(members, "policy"));
     add_fact(document, "exit code", members.exact("exit_code"));
     add_fact(document, "seconds", members.exact("wall_s"));
@@ -159,12 +171,16 @@ Result<Document> read_run(std::string_view text, const std::string& source) {
     for (std::string& line : members.texts("damaged_reports")) { damaged.rows.push_back({std::move(line)}); }
     if (!damaged.rows.empty()) { total.views.emplace_back(std::move(damaged)); }
     std::size_t processes = 0;
+    bool measured = members.has("energy") && members.object("energy").has("joules_per_step");
     members.each("processes", [&](Members process) {
       ++processes;
+      measured = measured || has_times(process);
       Section section = process_section(std::move(process));
       if (!section.views.empty()) { document.sections.push_back(std::move(section)); }
     });
-    total.line = processes == 0 ? "no process reported" : fmt::format("{} reported", processes);
+    total.line = fmt::format("{} reported{}", processes == 0 ? "no process" : std::to_string(processes),
+                             measured ? "" : "; nothing was measured");
+    if (!measured) { document.provenance = "nothing measured"; }
     document.sections.push_back(std::move(total));
   });
 }

@@ -1,6 +1,7 @@
 #include <optional>
 #include <utility>
 
+#include "elbowroom/report/run_closing.hpp"
 #include "elbowroom/report/run_report.hpp"
 #include "report/comm_library.hpp"
 #include "report/counts.hpp"
@@ -11,6 +12,8 @@ namespace elbowroom {
 namespace {
 
 using detail::OrderedJson;
+
+OrderedJson parsed(const std::string& document) { return OrderedJson::parse(document, nullptr, /*allow_exceptions=*/false); }
 
 OrderedJson json_of(const AppliedControls& applied) {
   OrderedJson written = OrderedJson::object();
@@ -92,13 +95,18 @@ std::string to_json(const RunReport& report, int indent) {
   written["wall_s"] = report.wall.count();
   written["same_bits"] = detail::text_or_null(report.same_bits);
   written["no_budgets"] = detail::text_or_null(report.no_budgets);
+  written["closing"] = closing_line(closing_facts(report));
+  written["settings"] = report.settings;
   written["energy"] = report.energy ? detail::energy_json(*report.energy) : OrderedJson();
   OrderedJson& processes = written["processes"] = OrderedJson::array();
   for (const ProcessReport& process : report.processes) {
-    OrderedJson& row = processes.emplace_back(OrderedJson::parse(process.document, nullptr, /*allow_exceptions=*/false));
-    if (!process.symmetric_memory || !row.is_object()) { continue; }
-    row["symmetric_memory"] = OrderedJson::parse(*process.symmetric_memory, nullptr, /*allow_exceptions=*/false);
+    OrderedJson& row = processes.emplace_back(parsed(process.document));
+    if (!row.is_object()) { continue; }
+    if (process.symmetric_memory) { row["symmetric_memory"] = parsed(*process.symmetric_memory); }
+    if (process.jax) { row["jax"] = true; }
   }
+  OrderedJson& without_driver = written["without_driver"] = OrderedJson::array();
+  for (const std::string& document : report.without_driver) { without_driver.push_back(parsed(document)); }
   written["damaged_reports"] = report.damaged;
   written["total"] = json_of(total_activity(report.processes));
   return detail::dump(written, indent) + "\n";

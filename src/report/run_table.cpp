@@ -12,7 +12,6 @@
 #include "elbowroom/report/run_report.hpp"
 #include "report/comm_library.hpp"
 #include "report/counts.hpp"
-#include "report/run_budgets.hpp"
 #include "report/symmetric_memory.hpp"
 
 namespace elbowroom {
@@ -97,12 +96,14 @@ std::string trial_lines(const std::vector<ProcessReport>& processes) {
       if (&arm != &trial.arms.front()) { lines += fmt::format(" us, {:.2f} % less ({:.2f}..{:.2f})", arm.gain, arm.low, arm.high); }
       if (&arm == &trial.arms.front()) { lines += " us a step"; }
     }
-    if (trial.budget.decides == Decider::this_process && trial.budget.kept) {
-      lines += "; " + detail::budget_in_words(trial.budget);
-    }
     lines += '\n';
   }
   return lines;
+}
+
+std::string same_bits_lines(const RunReport& report) {
+  if (!report.same_bits) { return {}; }
+  return fmt::format("same bits   because of {}: no SM targets and blocks of a profile, no symmetric memory\n", *report.same_bits);
 }
 
 std::string symmetric_memory_lines(const std::vector<ProcessReport>& processes) {
@@ -114,6 +115,9 @@ std::string symmetric_memory_lines(const std::vector<ProcessReport>& processes) 
       lines += fmt::format("symmetric   process {}: {} {}, {} buffers, {} MiB{}{}{}{}\n", process.pid, part.what, part.state,
                            part.buffers, part.bytes >> 20, compared.empty() ? "" : ", ", compared, part.reason.empty() ? "" : ": ",
                            part.reason);
+    }
+    for (const detail::LeftOut& left : memory.left_out) {
+      lines += fmt::format("symmetric   process {}: without {}: {}\n", process.pid, left.part, left.reason);
     }
     for (const std::string& reason : memory.refused) { lines += fmt::format("symmetric   process {}: {}\n", process.pid, reason); }
   }
@@ -170,6 +174,7 @@ std::string to_table(const RunReport& report) {
   if (report.processes.empty()) { return table; }
   table += summary_lines(total);
   table += trial_lines(report.processes);
+  table += same_bits_lines(report);
   table += symmetric_memory_lines(report.processes);
   table += detail::lines_of(total.library);
   table += collective_lines(total.collectives);

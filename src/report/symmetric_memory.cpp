@@ -30,17 +30,24 @@ nlohmann::json list_of(const nlohmann::json& object, const char* field) {
 }  // namespace
 
 SymmetricMemory symmetric_memory_of(const ProcessReport& process) {
-  if (!process.symmetric_memory) { return {}; }
-  const nlohmann::json document = nlohmann::json::parse(*process.symmetric_memory, nullptr, /*allow_exceptions=*/false);
+  return process.symmetric_memory ? symmetric_memory_in(*process.symmetric_memory) : SymmetricMemory();
+}
+
+SymmetricMemory symmetric_memory_in(std::string_view text) {
+  const nlohmann::json document = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!document.is_object()) { return {}; }
   SymmetricMemory memory;
   for (const nlohmann::json& part : list_of(document, "buffers")) {
     if (!part.is_object()) { continue; }
     memory.parts.push_back({text_of(part, "what"), text_of(part, "state"), text_of(part, "reason"), count_of(part, "buffers"),
-                            count_of(part, "bytes"), number_of(part, "ordinary_ms"), number_of(part, "symmetric_ms")});
+                            count_of(part, "bytes"), number_of(part, "ordinary_ms"), number_of(part, "symmetric_ms"),
+                            text_of(part, "compared")});
   }
   for (const nlohmann::json& reason : list_of(document, "refused")) {
     if (reason.is_string()) { memory.refused.push_back(reason.get<std::string>()); }
+  }
+  for (const nlohmann::json& left : list_of(document, "left_out")) {
+    if (left.is_object()) { memory.left_out.push_back({text_of(left, "part"), text_of(left, "reason")}); }
   }
   return memory;
 }

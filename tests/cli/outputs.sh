@@ -178,11 +178,11 @@ expect 0 profile import profile.json --profile cut.json
 # Ranks of a launcher that have one report: each writes a whole one.
 pids=()
 for rank in 0 1 2 3 4 5 6 7; do
-  "$ELBOWROOM_BIN" run --report ranks.json -- true 2>"ranks.$rank" &
+  "$ELBOWROOM_BIN" run --quiet --report ranks.json -- true 2>"ranks.$rank" &
   pids+=($!)
 done
 wait "${pids[@]}"
-command_line='run --report ranks.json (eight at once)'
+command_line='run --quiet --report ranks.json (eight at once)'
 [ -z "$(cat ranks.[0-7])" ] || fail "a rank complains: $(cat ranks.[0-7] | head -1)"
 python3 -c 'import json; json.load(open("ranks.json"))' || fail 'not a whole report'
 [ -z "$(find "$work" -name '*.partial')" ] || fail 'a partial file is left'

@@ -27,6 +27,21 @@ refused() {
   complains "$says"
 }
 
+# closes TEXT: standard error ends with the closing line, which is the only one and has TEXT.
+closes() {
+  local line
+  line=$(tail -n 1 "$err")
+  [ "$(grep -c '^elbowroom: ' "$err")" -eq 1 ] || fail 'not one closing line'
+  [ "${#line}" -le 160 ] || fail 'the closing line is longer than 160 characters'
+  [[ $line == 'elbowroom: '*"$1"* ]] || fail "the closing line lacks: $1"
+}
+
+# only_closes TEXT: the same, and nothing else is there.
+only_closes() {
+  closes "$1"
+  [ "$(wc -l <"$err")" -eq 1 ] || fail 'standard error is not one line'
+}
+
 # inherits NAME=VALUE, lacks NAME: of the environment that the command printed.
 inherits() { grep -qxF -- "$1" "$out" || fail "environment lacks $1"; }
 lacks() { if grep -q "^$1=" "$out"; then fail "environment has $1"; fi; }

@@ -67,7 +67,8 @@ unknown() {
   told "elbowroom run: energy: not known: $1"
   holds 'e["joules_per_step"] is None and e["low"] is None and e["idle_joules"] is None'
   grep -qF -- "$1" "$report" || fail "report lacks: $1"
-  [ "$(wc -l <"$err")" -eq 1 ] || fail 'standard error is not one line'
+  closes 'nothing changed: --policy observe'
+  [ "$(wc -l <"$err")" -eq 2 ] || fail 'standard error is not two lines'
 }
 unknown 'no steps were seen: no process repeated a sequence of collectives' without_collectives
 ELBOWROOM_FAKE_NVML_TROUBLE=init unknown 'nvmlInit: Driver Not Loaded'
@@ -87,7 +88,7 @@ told 'elbowroom run: energy: not known: no process of the command reported'
 # --- who did not ask, and who wants no lines ---------------------------------------------------------------------------------
 expect 0 run --policy observe --report "$report" -- "$program" without_collectives
 holds 'e is None'
-silent
+only_closes 'nothing changed: --policy observe'
 measures brief --policy observe --quiet
 silent
 measures brief --policy observe --verbose

@@ -48,7 +48,7 @@ lacks NCCL_MIN_CTAS
 grep -qF 'not applied: 1 choice made with NCCL_P2P_DISABLE=1, unlike this environment' "$err" || fail 'host links'
 NCCL_P2P_DISABLE=1 expect 0 run --profile "$work/host.json" -- env
 inherits NCCL_MIN_CTAS=12
-silent
+only_closes ''
 NCCL_P2P_DISABLE=1 expect 0 run --profile "$work/measured.json" -- true
 grep -qF 'not applied: 1 choice made without settings of the library, unlike this environment' "$err" || fail 'direct links'
 sed 's/"h200"/"sm_120"/' "$work/measured.json" >"$work/unlisted.json"
@@ -68,7 +68,7 @@ sed -i 's/"simulated"/"measured"/; s/"comm_blocks": *[a-z0-9]*/"comm_blocks": 12
 expect 0 run --profile "$work/for-run.json" -- bash -c 'env; cat "$ELBOWROOM_RUN_RULES"'
 grep -q '^NCCL_MAX_CTAS=' "$out" || fail 'no comm blocks'
 grep -q '^product bf16 2^40 sm_target' "$out" || fail 'no SM target'
-silent
+only_closes ''
 
 # Where results must stay the same to the bit, nothing of a profile may change an algorithm or the order of a sum.
 for wish in --same-bits CUBLAS_WORKSPACE_CONFIG=:4096:8 CUBLAS_WORKSPACE_CONFIG=:16:8; do
@@ -152,7 +152,7 @@ chmod +x "$work/learner"
 refused '--learn: no profile, expected --profile or ELBOWROOM_PROFILE' --learn -- true
 refused "--learn: $work/none/p.json: cannot be written: No such file or directory" --learn --profile "$work/none/p.json" -- true
 expect 0 run --profile "$work/learned.json" --learn -- "$work/learner"
-silent
+only_closes ''
 expect 0 profile list --profile "$work/learned.json"
 says '2 learned durations of launches on NVIDIA H200'
 expect 0 profile export - --profile "$work/learned.json"

@@ -147,6 +147,12 @@ class HookTest(unittest.TestCase):
         reports.mkdir()
         self.python("pass", ELBOWROOM_RUN_REPORT_DIR=str(reports))
         self.assertEqual([path.suffix for path in reports.iterdir()], [".hooked"])
+        self.file("own/jax/__init__.py", "from jax.version import name\n")
+        self.file("own/jax/version.py", "name = 'jax'\n")
+        self.python("import importlib.util; importlib.util.find_spec('jax')", path=str(self.folder / "own"), ELBOWROOM_RUN_REPORT_DIR=str(reports))
+        self.assertEqual({path.suffix for path in reports.iterdir()}, {".hooked"}, "only looked for")
+        self.python("import jax", path=str(self.folder / "own"), ELBOWROOM_RUN_REPORT_DIR=str(reports))
+        self.assertEqual([path.suffix for path in reports.iterdir() if path.suffix != ".hooked"], [".jax"])
 
     def test_a_pytorch_without_the_seams_stays_as_it_is_and_the_record_says_why(self) -> None:
         done = self.python("import torch, elbowroom; print(torch.nn.distributed.DistributedDataParallel)", path=self.fake_torch(),

@@ -26,9 +26,13 @@ Result<preload::RunBackend> choose_run_backend(std::string_view word) {
   if (word == "cuda") { return RunBackend::cuda; }
   if (word == "hip") { return RunBackend::hip; }
   if (word != "auto") { return invalid_input(fmt::format("--backend: '{}', expected auto, cuda or hip", word)); }
-  if (can_be_loaded({"libcuda.so.1"})) { return RunBackend::cuda; }
-  const bool hip = can_be_loaded({"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"});
-  return hip ? RunBackend::hip : RunBackend::cuda;
+  if (driver_can_be_loaded(RunBackend::cuda)) { return RunBackend::cuda; }
+  return driver_can_be_loaded(RunBackend::hip) ? RunBackend::hip : RunBackend::cuda;
+}
+
+bool driver_can_be_loaded(preload::RunBackend backend) {
+  if (backend == preload::RunBackend::cuda) { return can_be_loaded({"libcuda.so.1"}); }
+  return can_be_loaded({"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"});
 }
 
 }  // namespace elbowroom

@@ -11,4 +11,7 @@ namespace elbowroom {
 /// sees the same libraries as this process.
 Result<preload::RunBackend> choose_run_backend(std::string_view word);
 
+/// Whether the library of its driver is here.
+bool driver_can_be_loaded(preload::RunBackend backend);
+
 }  // namespace elbowroom

@@ -32,10 +32,10 @@
 #include "rank_session.hpp"
 #include "run/environment.hpp"
 #include "run/policy.hpp"
-#include "run/process_report.hpp"
 #include "run_folder.hpp"
 #include "run_preload.hpp"
-#include "run_python.hpp"
+#include "run_program.hpp"
+#include "run_reports.hpp"
 #include "run_request.hpp"
 #include "small_stack.hpp"
 
@@ -49,7 +49,7 @@ constexpr Microseconds kBetweenReadings{20'000};
 
 class Run {
  public:
-  explicit Run(RunRequest request) : request_(std::move(request)) {}
+  explicit Run(RunRequest request) : request_(std::move(request)), kind_(program_kind(request_.command.front())) {}
 
   Result<int> run() {
     Result<std::string> library = find_library(preload::preloaded_library(request_.backend));
@@ -67,11 +67,19 @@ class Run {
       return end->exit_code;
     }
     if (folder_ && request_.wants_report()) {
-      RunReport collected = collect(folder_->path(), end->exit_code, wall);
+      RunReport collected = read_reports(folder_->path(), request_);
+      collected.exit_code = end->exit_code;
+      collected.wall = wall;
+      if (const auto why = preload::why_unseen(kind_)) {
+        collected.unseen_because = fmt::format("'{}' {}", fs::path(request_.command.front()).filename().string(), *why);
+      }
       if (watch_) { collected.energy = energy_of_run(collected.processes, watch_->stop()); }
       report(collected);
       learn(collected);
       remember(collected);
+      close(closing_facts(collected));
+    } else {
+      close({.left_alone = {"no folder for reports could be made"}, .unknown = true});
     }
     return end->exit_code;
   }
@@ -136,42 +144,6 @@ class Run {
     }
   }
 
-  [[nodiscard]] RunReport collect(const fs::path& folder, int exit_code, std::chrono::duration<double> wall) const {
-    RunReport report{request_.command,
-                     text(request_.policy),
-                     exit_code,
-                     wall,
-                     {},
-                     {},
-                     std::string(name(request_.backend)),
-                     !request_.given.controls.comm_rules.empty(),
-                     request_.given.same_bits,
-                     request_.given.budgets.left_out};
-    std::vector<fs::path> files;
-    std::error_code unknown;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder, unknown)) {
-      const fs::path suffix = entry.path().extension();
-      if (suffix == run::kProcessReportSuffix || suffix == run::kUnfinishedReportSuffix) { files.push_back(entry.path()); }
-    }
-    std::ranges::sort(files);
-    for (const fs::path& file : files) {
-      if (file.extension() == run::kUnfinishedReportSuffix) {
-        report.damaged.push_back(file.filename().string() + ": the process ended while it wrote");
-        continue;
-      }
-      const Result<std::string> text = read_file(file.string());
-      Result<ProcessReport> process = text ? parse_process_report(*text, file.filename().string()) : text.error();
-      if (process) {
-        if (request_.given.hook) { process->symmetric_memory = symmetric_memory_of(folder, *process); }
-        report.processes.push_back(*std::move(process));
-      } else {
-        report.damaged.push_back(process.error().message);
-      }
-    }
-    std::ranges::stable_sort(report.processes, {}, &ProcessReport::pid);
-    return report;
-  }
-
   /// The command is over and its exit code stands: what goes wrong here is said and changes nothing.
   void report(const RunReport& report) const {
     if (request_.verbose) { print_error(printable(to_table(report))); }
@@ -179,11 +151,15 @@ class Run {
       print_notice(kRun, fmt::format("{} of {} process reports could not be read, the first: {}", report.damaged.size(),
                                      report.damaged.size() + report.processes.size(), report.damaged.front()));
     }
-    if (const auto closing = closing_line(report); closing && request_.wants_closing()) { print_notice(kRun, *closing); }
     if (report.energy && !request_.quiet && !request_.verbose) { print_notice(kRun, in_words(*report.energy)); }
     if (!request_.report_file) { return; }
     const Status written = write_document(*request_.report_file, kRunSchema, to_json(report));
     if (!written) { print_notice(kRun, written.error().message); }
+  }
+
+  /// The last that a run says.
+  void close(const ClosingFacts& facts) const {
+    if (request_.wants_closing()) { print_error(closing_line(facts) + "\n"); }
   }
 
   void learn(const RunReport& report) const {
@@ -213,27 +189,34 @@ class Run {
   }
 
   RunRequest request_;
+  preload::ProgramFile::Kind kind_;  ///< of the command
   std::optional<RunFolder> folder_;
   std::optional<EnergyWatch> watch_;
   EnvironmentChanges changes_;
   std::vector<std::string> removed_;
 };
 
-int run_plainly(const std::vector<std::string>& command, std::string_view why) {
-  print_notice(kRun, fmt::format("{}: the command runs without Elbowroom", why));
+/// Without Elbowroom, whose library the command could not start with.
+int run_plainly(const std::vector<std::string>& command, const std::string& why, bool quiet) {
   const Result<ChildEnd> end = run_child(command, {}, {}, [] {});
   if (!end) { return complain(kRun, end.error()); }
-  if (end->problem) { print_notice(kRun, *end->problem); }
+  if (end->problem) {
+    print_notice(kRun, *end->problem);
+  } else if (!quiet && speaks_for_all()) {
+    print_error(closing_line({.left_alone = {why}}) + "\n");
+  }
   return end->exit_code;
 }
 
 int run_command(const RunArguments& arguments, const std::optional<std::vector<std::string>>& command) {
   const std::optional<std::string> stack = small_stack();
-  if (stack && command && !command->empty()) { return run_plainly(*command, *stack); }
+  if (stack && command && !command->empty()) { return run_plainly(*command, *stack, arguments.quiet); }
   Result<RunRequest> request = run_request(arguments, command);
   if (!request) { return complain(kRun, request.error()); }
   if (const auto loader = foreign_loader(request->command.front())) {
-    return run_plainly(request->command, fmt::format("{}: its loader is {}, expected glibc's", request->command.front(), *loader));
+    const std::string program = fs::path(request->command.front()).filename().string();
+    return run_plainly(request->command, fmt::format("'{}': its loader is {}, expected glibc's", program, *loader),
+                       arguments.quiet);
   }
   const Result<int> code = Run(*std::move(request)).run();
   return code ? *code : complain(kRun, code.error());
@@ -274,7 +257,7 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
                 "Gradients of DistributedDataParallel are views of its buckets, as by its gradient_as_bucket_view=True");
   run->add_flag("--verbose", arguments->verbose, "Show the report as a table on standard error");
   run->add_flag("--quiet", arguments->quiet,
-                "Leave out the closing line, which says what auto kept and what it was worth, and the line of --energy");
+                "Leave out the closing line, which says what was gained or why nothing was changed, and the line of --energy");
   run->add_option("--set", arguments->controls.settings,
                   "Settings of the communication library, equal on all ranks: " + preload::example_settings())
       ->delimiter(',')

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -22,6 +23,16 @@ constexpr std::string_view kOfWheel = "../../hook";
 constexpr std::array<std::string_view, 3> kHookFolders = {"../share/elbowroom/python/elbowroom/hook",
                                                           "share/elbowroom/python/elbowroom/hook", kOfWheel};
 constexpr std::string_view kSchema = "elbowroom.symmetric/1";
+
+constexpr std::string_view kDocumentSuffix = ".symmetric";
+
+/// Absent where there is none, or no JSON.
+std::optional<std::string> document_in(const fs::path& file) {
+  std::error_code unknown;
+  if (!fs::is_regular_file(file, unknown)) { return std::nullopt; }
+  Result<std::string> text = read_file(file.string());
+  return text && nlohmann::json::accept(*text) ? std::optional(*std::move(text)) : std::nullopt;
+}
 
 /// python, python3, python3.11
 bool is_python(const std::string& program) { return fs::path(program).filename().string().starts_with("python"); }
@@ -56,18 +67,29 @@ std::optional<std::string> find_python_hook() {
 }
 
 std::optional<std::string> symmetric_memory_of(const fs::path& folder, const ProcessReport& process) {
+  if (auto document = document_in(folder / fmt::format("{}{}", process.pid, kDocumentSuffix))) { return document; }
   std::error_code unknown;
-  const fs::path document = folder / fmt::format("{}.symmetric", process.pid);
-  if (fs::is_regular_file(document, unknown)) {
-    const Result<std::string> text = read_file(document.string());
-    if (text && nlohmann::json::accept(*text)) { return *text; }
-  }
   if (!is_python(process.program) || fs::exists(folder / fmt::format("{}.hooked", process.pid), unknown)) { return std::nullopt; }
   const nlohmann::ordered_json without = {
       {"schema", kSchema},
       {"pid", process.pid},
       {"refused", nlohmann::json::array({"python ran without the hook: started with -S, -I or -E, or with another PYTHONPATH"})}};
   return without.dump();
+}
+
+bool imported_jax(const fs::path& folder, std::int64_t pid) {
+  std::error_code unknown;
+  return fs::exists(folder / fmt::format("{}.jax", pid), unknown);
+}
+
+std::vector<std::string> documents_without_report(std::span<const fs::path> files, std::span<const ProcessReport> processes) {
+  std::vector<std::string> documents;
+  for (const fs::path& file : files) {
+    const auto wrote = [&](const ProcessReport& process) { return file.stem() == std::to_string(process.pid); };
+    if (file.extension() != kDocumentSuffix || std::ranges::any_of(processes, wrote)) { continue; }
+    if (auto document = document_in(file)) { documents.push_back(*std::move(document)); }
+  }
+  return documents;
 }
 
 }  // namespace elbowroom

@@ -17,6 +17,7 @@
 #include "preload/choices.hpp"
 #include "preload/durations.hpp"
 #include "profile_option.hpp"
+#include "rank_session.hpp"
 #include "run_backend.hpp"
 #include "run_python.hpp"
 #include "tune/choice_memory.hpp"
@@ -126,7 +127,8 @@ Result<RunRequest> run_request(const RunArguments& arguments, const std::optiona
                     .verbose = arguments.verbose,
                     .quiet = arguments.quiet,
                     .gradient_views = arguments.gradient_views,
-                    .energy = arguments.energy};
+                    .energy = arguments.energy,
+                    .speaks = speaks_for_all()};
 }
 
 }  // namespace elbowroom

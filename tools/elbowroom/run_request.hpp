@@ -49,8 +49,9 @@ struct RunRequest {
   bool gradient_views = false;  ///< DDP's gradients may be views of its buckets
   bool energy = false;          ///< joules of a step are measured
 
-  /// `auto` says what it found.
-  [[nodiscard]] bool wants_closing() const { return policy == run::Policy::automatic && !quiet; }
+  bool speaks = true;  ///< it is no other rank than rank 0
+
+  [[nodiscard]] bool wants_closing() const { return speaks && !quiet; }
   [[nodiscard]] bool wants_report() const {
     return energy || verbose || report_file || learn_into || given.memory || wants_closing();
   }

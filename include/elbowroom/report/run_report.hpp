@@ -178,6 +178,7 @@ struct ProcessReport {
   std::string document;               ///< the report as it was read: a merged report keeps fields that are unknown here
   /// What the hook into Python programs did, `elbowroom.symmetric/1`; absent: nothing is known of it.
   std::optional<std::string> symmetric_memory;
+  bool jax = false;  ///< it imported JAX, as the hook saw
 };
 
 /// A run of one command with all its processes.
@@ -187,12 +188,18 @@ struct RunReport {
   int exit_code = 0;
   std::chrono::duration<double> wall{0};
   std::vector<ProcessReport> processes;
-  std::vector<std::string> damaged;            ///< one line for each report that could not be read
-  std::string backend = "cuda";                ///< whose launches were seen: "cuda" or "hip"
-  bool asks_library = false;                   ///< for a budget, or for settings of communicators
-  std::optional<std::string> same_bits = {};   ///< what asked for the same results to the bit; absent: nothing did
-  std::optional<std::string> no_budgets = {};  ///< because of what `auto` compared no budgets; absent: it did, or compared nothing
+  std::vector<std::string> damaged;             ///< one line for each report that could not be read
+  std::string backend = "cuda";                 ///< whose launches were seen: "cuda" or "hip"
+  std::vector<std::string> library_rules = {};  ///< in force from the start, by NCCL's functions: "symmetric_blocks=16"
+  std::optional<std::string> same_bits = {};    ///< what asked for the same results to the bit; absent: nothing did
+  std::optional<std::string> no_budgets = {};   ///< because of what `auto` compared no budgets; absent: it did, or compared nothing
   std::optional<RunEnergy> energy = std::nullopt;  ///< absent: nobody asked for joules
+  std::vector<std::string> settings = {};          ///< in force from the start, by the environment: "NCCL_MAX_CTAS=8"
+  /// Documents of the hook, as in a process, of processes that used no driver.
+  std::vector<std::string> without_driver = {};
+  bool driver_found = true;  ///< its library can be loaded here
+  /// Why no process of the command could be seen: "a static program takes no preloaded library"; absent: each could be.
+  std::optional<std::string> unseen_because = {};
 };
 
 /// Reads one report. Absent fields keep their defaults. `invalid_input`, one line that begins with `source`, when the text is no

@@ -52,6 +52,8 @@ class Finder(object):
         self.awaited = dict(AWAITED)
 
     def find_spec(self, fullname, path=None, target=None):
+        if fullname == "jax.version":  # others may only ask whether there is a jax
+            note("jax")
         if fullname not in self.awaited:
             return None
         name = self.awaited.pop(fullname)
@@ -84,8 +86,8 @@ class Finder(object):
             pass
 
 
-def note():
-    """Says to `elbowroom run` that this process has the hook. Only where somebody wants a report."""
+def note(what):
+    """Says to `elbowroom run` that this process has the hook, or imports JAX. Only where somebody wants a report."""
     folder = os.environ.get("ELBOWROOM_RUN_REPORT_DIR")
     if not folder:
         return
@@ -94,7 +96,7 @@ def note():
         # A process may outlive the folder, and another user make it anew.
         if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.geteuid():
             return
-        name = os.path.join(folder, "%d.hooked" % os.getpid())
+        name = os.path.join(folder, "%d.%s" % (os.getpid(), what))
         os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 420))
     except (AttributeError, IOError, OSError):  # Python 2.7 may lack O_NOFOLLOW
         pass
@@ -127,5 +129,5 @@ def run_next():
 
 if sys.version_info >= (3, 10) and os.environ.get("ELBOWROOM_RUN_SYMMETRIC") == "1":
     sys.meta_path.insert(0, Finder())
-    note()
+    note("hooked")
 run_next()

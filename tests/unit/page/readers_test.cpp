@@ -177,6 +177,21 @@ TEST(Run, ShowsWhatWasComparedAndWhatWasDone) {
   EXPECT_EQ(table_of(document.sections[2], "Reports that could not be read")->rows.size(), 1U);
 }
 
+TEST(Run, SaysWhereNothingWasMeasured) {
+  EXPECT_EQ(read(run_text()).provenance, "measured");
+  const Document nothing = read(R"({"schema": "elbowroom.run/1", "provenance": "measured", "energy": null,
+    "closing": "elbowroom: nothing changed: no CUDA driver here", "processes": [], "total": {}})");
+  EXPECT_EQ(nothing.provenance, "nothing measured");
+  EXPECT_EQ(fact(nothing, "closing line"), "elbowroom: nothing changed: no CUDA driver here");
+  EXPECT_EQ(nothing.sections.back().line, "no process reported; nothing was measured");
+  const Document untimed = read(R"({"schema": "elbowroom.run/1", "provenance": "measured", "total": {}, "processes": [
+    {"pid": 1, "ab": {"state": "trying", "arms": []}, "symmetric_memory": {"buffers": [{"what": "a", "ordinary_ms": null}]}}]})");
+  EXPECT_EQ(untimed.provenance, "nothing measured");
+  const Document timed = read(R"({"schema": "elbowroom.run/1", "provenance": "measured", "total": {}, "processes": [
+    {"pid": 1, "symmetric_memory": {"buffers": [{"what": "a", "ordinary_ms": 40.1}]}}]})");
+  EXPECT_EQ(timed.provenance, "measured");
+}
+
 TEST(Validation, SaysWhatIsComparedWithWhat) {
   const Document document = read(validation_text());
   EXPECT_EQ(document.provenance, "simulated against measured");

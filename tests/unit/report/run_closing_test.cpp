@@ -1,25 +1,41 @@
 #include "elbowroom/report/run_closing.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace elbowroom {
 namespace {
 
-using ::testing::HasSubstr;
 using Arm = ProcessReport::Trial::Arm;
 
-ProcessReport process(const std::string& chosen, double gain, std::int64_t decisions = 1) {
+/// A rank with 640 collectives that compared `gate` with a plain step of 10 ms. Priority alone takes 0.1 % longer, and gate takes
+/// `gain` percent less.
+ProcessReport rank(const std::string& chosen, double gain, std::int64_t decisions = 1) {
   ProcessReport report;
+  report.program = "python3";
   report.trial.state = TrialState::settled;
   report.trial.arm = ArmControls(chosen);
   report.trial.decisions = decisions;
   report.trial.repetition = 16;
-  report.trial.arms = {Arm{ArmControls("plain"), Microseconds(1'000), 0, 0, 0},
-                       Arm{ArmControls("priority"), Microseconds(1'001), -0.1, -0.4, 0.2},
-                       Arm{ArmControls("priority, gate"), Microseconds(1'000 - 10 * gain), gain, gain - 0.5, gain + 0.5}};
+  report.trial.arms = {Arm{ArmControls("plain"), Microseconds(10'000), 0, 0, 0},
+                       Arm{ArmControls("priority"), Microseconds(10'010), -0.1, -0.4, 0.2},
+                       Arm{ArmControls("priority, gate"), Microseconds(10'000 - 100 * gain), gain, gain - 0.5, gain + 0.5}};
+  if (decisions == 0) { report.trial.arms.clear(); }
   report.activity.collectives.push_back({});
   report.activity.collectives.back().count = 640;
+  return report;
+}
+
+/// A rank whose comparison did not come to its end.
+ProcessReport undecided(std::string symmetric_memory = "") {
+  ProcessReport report = rank("plain", 0, 0);
+  report.trial.state = TrialState::trying;
+  if (!symmetric_memory.empty()) { report.symmetric_memory = std::move(symmetric_memory); }
+  return report;
+}
+
+ProcessReport without_collectives(std::string symmetric_memory = "") {
+  ProcessReport report = undecided(std::move(symmetric_memory));
+  report.activity.collectives.clear();
   return report;
 }
 
@@ -30,196 +46,220 @@ RunReport run_with(std::vector<ProcessReport> processes) {
   return report;
 }
 
-TEST(RunClosing, SaysWhatWasKeptAndTheLeastThatItWasWorth) {
-  EXPECT_EQ(closing_line(run_with({process("priority, gate", 3.4), process("priority, gate", 3.2)})),
-            "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less");
+std::string line_of(const RunReport& report) { return closing_line(closing_facts(report)); }
+
+constexpr const char* kStaged = R"({"buffers": [{"what": "FSDP2 staging buffers", "state": "registered", "bytes": 2040109466,
+  "compared": "not slower", "ordinary_ms": 70.3, "symmetric_ms": 64.9}]})";
+
+// 2,040,109,466 B are 1.9 * 2^30.
+TEST(RunClosing, LeadsWithTheGainOfSymmetricMemory) {
+  EXPECT_EQ(
+      line_of(run_with({undecided(kStaged), undecided(kStaged)})),
+      "elbowroom: about 64.9 ms a step instead of 70.3 (-7.7 %): FSDP2 staging buffers on symmetric memory, 1.9 GiB; sums may "
+      "differ in their last bits");
+  ProcessReport plain = rank("plain", 0.2);
+  plain.symmetric_memory = kStaged;
+  EXPECT_EQ(line_of(run_with({plain})), line_of(run_with({undecided(kStaged)}))) << "that no control helped has no room";
 }
 
-TEST(RunClosing, SaysThatNothingHelpedAndWhatWasTried) {
+TEST(RunClosing, GivesTheLeastGainOfAllRanksFromStepsInTurns) {
+  EXPECT_EQ(line_of(run_with({rank("priority, gate", 3.4), rank("priority, gate", 3.2)})),
+            "elbowroom: 9.68 ms a step instead of 10.00 (-3.2 %): priority, gate");
+}
+
+TEST(RunClosing, PutsTheGreaterOfTwoGainsFirst) {
+  ProcessReport both = rank("priority, gate", 3.2);
+  both.symmetric_memory = kStaged;
   EXPECT_EQ(
-      closing_line(run_with({process("plain", 0.2)})),
-      "nothing helped, the program ran as it is (gain with 'priority' -0.1 % (-0.4..0.2, 95 %), 'priority, gate' 0.2 % (-0.3..0.7, "
-      "95 %))");
+      line_of(run_with({both})),
+      "elbowroom: about 64.9 ms a step instead of 70.3 (-7.7 %): FSDP2 staging buffers on symmetric memory, 1.9 GiB; sums may "
+      "differ in their last bits");
+  both.symmetric_memory = R"({"buffers": [{"what": "DDP buckets", "state": "registered", "bytes": 100663296, "ordinary_ms": 10.2,
+                                           "symmetric_ms": 10.1}]})";
+  EXPECT_EQ(
+      line_of(run_with({both})),
+      "elbowroom: 9.68 ms a step instead of 10.00 (-3.2 %): priority, gate; sums may differ in their last bits; DDP buckets on "
+      "symmetric memory, 96 MiB (about -1.0 %)");
+}
+
+TEST(RunClosing, SaysWhySymmetricMemoryWasNotCompared) {
+  EXPECT_EQ(
+      line_of(run_with({undecided(R"({"buffers": [{"what": "DDP buckets", "state": "registered", "bytes": 2040109466,
+                                            "compared": "not compared: steps are not alike"}]})")})),
+      "elbowroom: DDP buckets on symmetric memory, 1.9 GiB, not compared: steps are not alike; sums may differ in their last bits");
+}
+
+TEST(RunClosing, SaysWhySymmetricMemoryWasNotKept) {
+  EXPECT_EQ(
+      line_of(run_with({undecided(R"({"buffers": [{"what": "FSDP2 staging buffers", "state": "given back", "bytes": 4096,
+                                            "reason": "rank 0: steps became slower", "ordinary_ms": 38, "symmetric_ms": 40}]})")})),
+      "elbowroom: nothing changed: FSDP2 staging buffers gave symmetric memory back: rank 0: steps became slower; it ended before "
+      "a comparison did (640 collectives)");
+  EXPECT_EQ(line_of(run_with({undecided(R"({"buffers": [{"what": "DDP buckets", "state": "waiting", "bytes": 4096}]})")})),
+            "elbowroom: nothing changed: DDP buckets: it ended before they were registered; it ended before a comparison did (640 "
+            "collectives)");
+}
+
+TEST(RunClosing, NamesWhatAnUnknownPyTorchLacks) {
+  EXPECT_EQ(
+      line_of(run_with({undecided(R"({"refused": ["FSDP2: PyTorch 2.15.0 lacks FSDPParamGroup._orig_dtype"]})")})),
+      "elbowroom: nothing changed: FSDP2: PyTorch 2.15.0 lacks FSDPParamGroup._orig_dtype; it ended before a comparison did (640 "
+      "collectives)");
+}
+
+TEST(RunClosing, NamesGlooAndProgramsWithoutCollectives) {
+  EXPECT_EQ(
+      line_of(run_with({without_collectives(R"({"buffers": [{"what": "DDP buckets", "state": "refused",
+                                                      "reason": "the process group's backend is ProcessGroupGloo"}]})")})),
+      "elbowroom: nothing changed: DDP buckets: the process group's backend is ProcessGroupGloo; no collective of NCCL was seen");
+  EXPECT_EQ(line_of(run_with({without_collectives()})), "elbowroom: nothing changed: no collective of NCCL was seen");
+}
+
+TEST(RunClosing, SaysThatNoControlHelped) {
+  EXPECT_EQ(line_of(run_with({rank("plain", 0.2)})), "elbowroom: nothing changed: no gain by 'priority' or 'priority, gate'");
 }
 
 TEST(RunClosing, SaysThatNoControlActsOnGraphs) {
-  ProcessReport graphed = process("plain", 0);
+  ProcessReport graphed = rank("plain", 0);
   graphed.activity.launches.graph_launches = 300;
   for (Arm& arm : graphed.trial.arms) { arm = arm.controls.plain() ? arm : Arm{arm.controls, std::nullopt, 0, 0, 0}; }
-  EXPECT_EQ(
-      closing_line(run_with({graphed})),
-      "nothing helped, the program ran as it is (gain with 'priority' none: it acted on nothing, 'priority, gate' none: it acted "
-      "on nothing); its collectives lie in CUDA graphs, on which no control acts once they are made");
-  graphed.trial.arms[1].step = Microseconds(1'001);
-  EXPECT_THAT(closing_line(run_with({graphed})).value_or(""), ::testing::Not(HasSubstr("lie in CUDA graphs"))) << "others do not";
-  ProcessReport eager = process("plain", 0);
-  EXPECT_THAT(closing_line(run_with({eager})).value_or(""), ::testing::Not(HasSubstr("lie in CUDA graphs")));
+  EXPECT_EQ(line_of(run_with({graphed})),
+            "elbowroom: nothing changed: its collectives lie in CUDA graphs, on which no control acts");
+  graphed.trial.arms[1].step = Microseconds(10'010);
+  EXPECT_EQ(line_of(run_with({graphed})), "elbowroom: nothing changed: no gain by 'priority' or 'priority, gate'")
+      << "others do not";
 }
 
-TEST(RunClosing, SaysWhenProcessesChoseDifferently) {
-  EXPECT_EQ(closing_line(run_with({process("plain", 0.2), process("priority, gate", 3.2), process("priority, gate", 3.1)})),
-            "processes chose differently: 'plain' in 1, 'priority, gate' in 2");
-  ProcessReport first = process("plain", 0.2);
+TEST(RunClosing, SaysWhyNoComparisonCameToAVerdict) {
+  ProcessReport none = undecided();
+  EXPECT_EQ(line_of(run_with({none})), "elbowroom: nothing changed: it ended before a comparison did (640 collectives)");
+  none.trial.state = TrialState::settled;
+  EXPECT_EQ(line_of(run_with({none})), "elbowroom: nothing changed: the times of its steps did not become known (640 collectives)");
+  none.trial.repetition.reset();
+  EXPECT_EQ(line_of(run_with({none})), "elbowroom: nothing changed: no repetition was found among 640 collectives");
+}
+
+TEST(RunClosing, SaysWhenRanksKeptDifferentControls) {
+  ProcessReport first = rank("plain", 0.2);
   first.trial.why_alone = "the ranks repeat different collectives";
   EXPECT_EQ(
-      closing_line(run_with({first, process("priority, gate", 3.2)})),
-      "processes chose differently: 'plain' in 1, 'priority, gate' in 1 (each for itself: the ranks repeat different collectives)");
+      line_of(run_with({first, rank("priority, gate", 3.2), rank("priority, gate", 3.1)})),
+      "elbowroom: the processes kept 'plain' in 1, 'priority, gate' in 2, each for itself: the ranks repeat different collectives");
 }
 
-TEST(RunClosing, SaysWhyNothingWasCompared) {
-  ProcessReport none = process("plain", 0, 0);
-  none.trial.arms.clear();
-  none.trial.state = TrialState::trying;
-  EXPECT_EQ(closing_line(run_with({none})), "the program ran as it is: it ended before a comparison did (640 collectives)");
-  none.trial.state = TrialState::settled;
-  EXPECT_EQ(closing_line(run_with({none})),
-            "the program ran as it is: the times of its steps did not become known (640 collectives)");
-  none.trial.repetition.reset();
-  EXPECT_EQ(closing_line(run_with({none})), "the program ran as it is: no repetition was found among 640 collectives");
-  none.activity.collectives.clear();
-  EXPECT_EQ(closing_line(run_with({none})), "the program ran as it is: no collective was seen");
-  EXPECT_FALSE(closing_line(run_with({}))) << "a command without a GPU";
-}
-
-TEST(RunClosing, NamesWhatIsOnSymmetricMemoryAndWhetherItWasCompared) {
-  ProcessReport rank = process("priority, gate", 3.2);
-  rank.symmetric_memory = R"({"buffers": [{"what": "DDP buckets", "state": "registered", "bytes": 2428608512}]})";
-  EXPECT_EQ(closing_line(run_with({process("priority, gate", 3.2), rank})),
-            "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less; DDP buckets on symmetric memory (2316 MiB), "
-            "uncompared, sums may differ in their last bits");
-  rank.symmetric_memory = R"({"buffers": [{"what": "DDP buckets", "state": "refused", "reason": "rank 1: out of memory"}]})";
-  EXPECT_EQ(closing_line(run_with({rank})),
-            "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less; DDP buckets on ordinary memory: rank 1: out of memory");
-  rank.symmetric_memory = R"({"buffers": [{"what": "DDP buckets", "state": "registered", "bytes": 2428608512,
-                               "ordinary_ms": 39.9, "symmetric_ms": 38.1}]})";
-  EXPECT_THAT(closing_line(run_with({rank})).value_or(""),
-              HasSubstr("on symmetric memory (2316 MiB), 38.10 ms a step, 39.90 before"));
-  rank.symmetric_memory = R"({"buffers": [{"what": "FSDP2 staging buffers", "state": "given back", "bytes": 4096,
-                               "reason": "rank 0: steps became slower", "ordinary_ms": 38.1, "symmetric_ms": 39.9}]})";
-  EXPECT_THAT(closing_line(run_with({rank})).value_or(""), HasSubstr("on ordinary memory: rank 0: steps became slower"));
-  rank.symmetric_memory = R"({"buffers": [{"what": "DDP buckets", "state": "waiting", "bytes": 4096, "ordinary_ms": null}]})";
-  EXPECT_THAT(closing_line(run_with({rank})).value_or(""), HasSubstr("on ordinary memory: it ended before they were registered"));
-  rank.symmetric_memory = R"({"buffers": 3, "refused": {}})";
-  EXPECT_EQ(closing_line(run_with({rank})), "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less");
-}
-
-ProcessReport remembering(const std::string& remembered, const std::string& chosen, double gain, std::int64_t decisions) {
-  ProcessReport report = process(chosen, gain, decisions);
-  report.trial.remembered = ArmControls(remembered);
-  if (decisions == 0) { report.trial.arms.clear(); }
-  return report;
-}
-
-TEST(RunClosing, SaysWhatWasRemembered) {
-  EXPECT_EQ(closing_line(run_with({remembering("plain", "plain", 0, 0)})),
-            "nothing helped in an earlier run, which is remembered: the program ran as it is");
-  EXPECT_EQ(closing_line(run_with({remembering("priority, gate", "priority, gate", 0, 0)})),
-            "kept 'priority, gate', remembered from an earlier run: this one ended before it was checked");
-  EXPECT_EQ(closing_line(run_with({remembering("priority, gate", "priority, gate", 3.2, 1)})),
-            "kept 'priority, gate', as an earlier run did: steps take 3.2 % (2.7..3.7, 95 %) less");
-  EXPECT_EQ(closing_line(run_with({remembering("plain", "priority, gate", 3.2, 1)})),
-            "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less");
-  EXPECT_EQ(closing_line(run_with({remembering("priority, gate", "plain", -0.2, 1)})),
-            "nothing helped, the program ran as it is (gain with 'priority' -0.1 % (-0.4..0.2, 95 %), 'priority, gate' -0.2 % "
-            "(-0.7..0.3, "
-            "95 %)); 'priority, gate', which an earlier run kept, was given up");
-}
-
-TEST(RunClosing, SaysWhereSettingsOfNcclDidNotAct) {
-  RunReport report = run_with({process("priority, gate", 3.2), process("priority, gate", 3.2)});
-  report.processes[1].activity.library.unseen = 1;
-  EXPECT_EQ(closing_line(report), "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less") << "nothing was asked of it";
-  report.asks_library = true;
+TEST(RunClosing, SaysWhatAnEarlierRunFound) {
+  const auto remembering = [](const std::string& remembered, ProcessReport report) {
+    report.trial.remembered = ArmControls(remembered);
+    return run_with({std::move(report)});
+  };
+  EXPECT_EQ(line_of(remembering("plain", rank("plain", 0, 0))),
+            "elbowroom: nothing changed: no control gained anything in an earlier run, which is remembered");
+  EXPECT_EQ(line_of(remembering("priority, gate", rank("priority, gate", 0, 0))),
+            "elbowroom: priority, gate, as an earlier run found, not checked: the program ended before");
   EXPECT_EQ(
-      closing_line(report),
-      "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less; what --set asks of NCCL did not act in 1 process, whose NCCL "
-      "cannot be seen");
+      line_of(remembering("priority, gate", rank("plain", -0.2))),
+      "elbowroom: nothing changed: no gain by 'priority' or 'priority, gate'; 'priority, gate' of an earlier run was given up");
 }
 
-TEST(RunClosing, SaysWhatMayChangeBitsAndWhoForbadeIt) {
-  ProcessReport targeted = process("priority, gate, sm_target", 0);
-  targeted.trial.arms.push_back({ArmControls("priority, gate, sm_target"), Microseconds(960), 4, 3, 5});
-  EXPECT_EQ(closing_line(run_with({targeted})),
-            "kept 'priority, gate, sm_target': steps take 4.0 % (3.0..5.0, 95 %) less; products with an SM target may differ in "
-            "their last "
-            "bits");
-  RunReport report = run_with({process("priority, gate", 3.2)});
-  report.same_bits = "--same-bits";
-  EXPECT_EQ(closing_line(report), "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less");
+TEST(RunClosing, SaysWhatElbowroomStoodAsideFor) {
+  ProcessReport aside = undecided();
+  aside.activity.passed_through["libhidden.so: a library is loaded with RTLD_DEEPBIND and calls past the hooks"] = 1;
+  EXPECT_EQ(line_of(run_with({aside})),
+            "elbowroom: nothing changed: libhidden.so: a library is loaded with RTLD_DEEPBIND and calls past the hooks; it ended "
+            "before a "
+            "comparison did (640 collectives)");
+}
+
+TEST(RunClosing, SaysWhichPartAPyTorchDoesNotAllow) {
+  EXPECT_EQ(
+      line_of(run_with({undecided(R"({"left_out": [{"part": "direct gathers", "reason": "PyTorch 2.16.0 lacks x"}],
+      "buffers": [{"what": "FSDP2 staging buffers", "state": "registered", "bytes": 2040109466, "compared": "not compared: a"}]})")})),
+      "elbowroom: FSDP2 staging buffers on symmetric memory, 1.9 GiB, not compared: a; sums may differ in their last bits; without "
+      "direct gathers: PyTorch 2.16.0 lacks x");
+}
+
+TEST(RunClosing, SaysWhatAPolicyApplied) {
+  RunReport report = run_with({undecided()});
+  report.processes[0].trial.state = TrialState::off;
+  report.policy = "gate";
+  EXPECT_EQ(line_of(report), "elbowroom: nothing changed: --policy gate found nothing to act on");
+  report.processes[0].activity.applied = {8, 4, 0, 1};
+  EXPECT_EQ(
+      line_of(report),
+      "elbowroom: --policy gate: priority of 8 collectives, a gate before 4 launches, SM targets of 1 products, not compared; "
+      "products may differ in their last bits");
+  report.policy = "observe";
+  EXPECT_EQ(line_of(report), "elbowroom: nothing changed: --policy observe");
+}
+
+TEST(RunClosing, SaysWhatWasAskedOfNccl) {
+  RunReport report = run_with({rank("priority, gate", 3.2)});
+  report.settings = {"NCCL_MAX_CTAS=8"};
+  report.library_rules = {"budget=8"};
+  EXPECT_EQ(
+      line_of(report),
+      "elbowroom: 9.68 ms a step instead of 10.00 (-3.2 %): priority, gate; sums may differ in their last bits; NCCL_MAX_CTAS=8, "
+      "budget=8, as asked");
+  report.processes[0].activity.library.unseen = 1;
+  report.settings.clear();
+  EXPECT_EQ(line_of(report),
+            "elbowroom: 9.68 ms a step instead of 10.00 (-3.2 %): priority, gate; budget=8 did not act in 1 process, whose NCCL "
+            "cannot be "
+            "seen");
+}
+
+TEST(RunClosing, SaysWhoForbadeWhatMayChangeBits) {
+  RunReport report = run_with({rank("plain", 0)});
   report.same_bits = "CUBLAS_WORKSPACE_CONFIG=:4096:8";
-  EXPECT_EQ(closing_line(report),
-            "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less; a profile's SM targets, budgets and symmetric memory "
-            "were left out "
-            "because of CUBLAS_WORKSPACE_CONFIG=:4096:8");
-  report.processes.clear();
-  EXPECT_FALSE(closing_line(report)) << "a command without a GPU";
+  EXPECT_EQ(line_of(report),
+            "elbowroom: nothing changed: no gain by 'priority' or 'priority, gate'; no symmetric memory: "
+            "CUBLAS_WORKSPACE_CONFIG=:4096:8");
+  report.same_bits = "--same-bits";
+  EXPECT_EQ(line_of(report), "elbowroom: nothing changed: no gain by 'priority' or 'priority, gate'") << "who asks knows it";
+  ProcessReport targeted = rank("priority, gate, sm_target", 0);
+  targeted.trial.arms.push_back({ArmControls("priority, gate, sm_target"), Microseconds(9'600), 4, 3, 5});
+  EXPECT_EQ(
+      line_of(run_with({targeted})),
+      "elbowroom: 9.60 ms a step instead of 10.00 (-4.0 %): priority, gate, sm_target; products may differ in their last bits");
+}
+
+TEST(RunClosing, NamesTheOptionForJax) {
+  ProcessReport jax = rank("plain", 0.2);
+  jax.jax = true;
+  RunReport report = run_with({jax});
+  EXPECT_EQ(
+      line_of(report),
+      "elbowroom: nothing changed: no gain by 'priority' or 'priority, gate'; XLA's collectives: --set xla_symmetric_buffers=1 may "
+      "help");
+  report.settings = {"xla_symmetric_buffers=1"};
+  EXPECT_EQ(line_of(report),
+            "elbowroom: xla_symmetric_buffers=1, as asked; sums may differ in their last bits; no gain by 'priority' or "
+            "'priority, gate'");
+}
+
+TEST(RunClosing, SaysWhyNoProcessReported) {
+  RunReport report = run_with({});
+  EXPECT_EQ(line_of(report), "elbowroom: nothing changed: no process reported a use of CUDA's driver");
+  report.without_driver = {R"({"refused": ["DistributedDataParallel: PyTorch is built without CUDA"]})"};
+  EXPECT_EQ(
+      line_of(report),
+      "elbowroom: nothing changed: no process reported a use of CUDA's driver; DistributedDataParallel: PyTorch is built without "
+      "CUDA");
+  report.without_driver.clear();
+  report.exit_code = 137;
+  EXPECT_EQ(line_of(report), "elbowroom: not known what changed: no process left a report, exit code 137");
+  report.driver_found = false;
+  EXPECT_EQ(line_of(report), "elbowroom: nothing changed: no CUDA driver here (libcuda.so.1)");
+  report.backend = "hip";
+  EXPECT_EQ(line_of(report), "elbowroom: nothing changed: no HIP runtime here");
+  report.unseen_because = "'app' is linked statically: no library can be preloaded into it";
+  EXPECT_EQ(line_of(report), "elbowroom: nothing changed: 'app' is linked statically: no library can be preloaded into it");
 }
 
 // A launcher that uses the driver and runs no collective says nothing of the job.
 TEST(RunClosing, LeavesOutProcessesThatDecidedNothing) {
-  EXPECT_EQ(closing_line(run_with({process("plain", 0, 0), process("priority, gate", 3.2)})),
-            "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less");
-}
-
-TEST(RunClosing, IsEmptyWhereNothingIsCompared) {
-  RunReport report = run_with({process("priority, gate", 3.2)});
-  report.policy = "gate";
-  EXPECT_FALSE(closing_line(report));
-  ProcessReport off = process("plain", 0);
-  off.trial.state = TrialState::off;
-  EXPECT_FALSE(closing_line(run_with({off})));
-}
-
-/// Compared its budgets: 16 blocks take 0.5 % less, 8 blocks `gain` % less than the library's own number.
-ProcessReport with_budget(ProcessReport report, std::optional<std::int64_t> kept, double gain) {
-  report.trial.budget.state = TrialState::settled;
-  report.trial.budget.decides = Decider::this_process;
-  report.trial.budget.kept = BlockBudget{kept};
-  report.trial.budget.decisions = 1;
-  report.trial.budget.arms = {{{}, Microseconds(1'000), 0, 0, 0},
-                              {{16}, Microseconds(995), 0.5, -0.5, 1.5},
-                              {{8}, Microseconds(1'000 - 10 * gain), gain, gain - 1, gain + 1}};
-  return report;
-}
-
-TEST(RunClosing, SaysWhichBudgetWasKeptAndWhatItWasWorth) {
-  ProcessReport follower = process("plain", 0.2);
-  follower.trial.budget.state = TrialState::waiting;
-  const RunReport kept = run_with({follower, with_budget(process("plain", 0.2), 8, 3)});
-  EXPECT_THAT(closing_line(kept).value_or(""), HasSubstr("no other control helped (gain with 'priority'"));
-  EXPECT_THAT(closing_line(kept).value_or(""),
-              HasSubstr("; collectives kept to 8 blocks: steps take 3.0 % (2.0..4.0, 95 %) less, sums may differ"));
-  EXPECT_EQ(closing_line(run_with({with_budget(process("priority, gate", 3.2), std::nullopt, -2)})),
-            "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less; fewer blocks for collectives gained nothing (16: 0.5 % "
-            "(-0.5..1.5, 95 %), 8: -2.0 % (-3.0..-1.0, 95 %))");
-  ProcessReport unchecked = with_budget(process("priority, gate", 3.2), 8, 0);
-  unchecked.trial.budget.decisions.reset();
-  EXPECT_THAT(closing_line(run_with({unchecked})).value_or(""),
-              HasSubstr("; collectives kept to 8 blocks, as an earlier run found, not checked"));
-}
-
-// Of two jobs, or two groups of ranks that share no communicator, the one that gained least.
-TEST(RunClosing, SaysTheLeastThatABudgetWasWorth) {
-  EXPECT_THAT(
-      closing_line(run_with({with_budget(process("plain", 0.2), 8, 5), with_budget(process("plain", 0.2), 8, 3)})).value_or(""),
-      HasSubstr("steps take 3.0 %"));
-}
-
-TEST(RunClosing, SaysWhyNoBudgetWasCompared) {
-  ProcessReport asked = process("priority, gate", 3.2);
-  asked.trial.budget.state = TrialState::waiting;
-  asked.trial.budget.decides = Decider::this_process;
-  asked.trial.budget.reason = "NCCL asked about no collective";
-  RunReport report = run_with({asked});
-  EXPECT_THAT(closing_line(report).value_or(""), HasSubstr("; no budget of blocks was compared: NCCL asked about no collective"));
-  report.processes[0].activity.library.agreement = {{"the ranks are on several hosts", 2}};
-  EXPECT_THAT(closing_line(report).value_or(""), HasSubstr("; no budget of blocks was compared: the ranks are on several hosts"));
-  report.processes[0].activity.library.agreement = {{"one rank", 1}, {"possible", 1}};
-  EXPECT_THAT(closing_line(report).value_or(""), HasSubstr("compared: NCCL asked"));
-  report.no_budgets = "NCCL_MAX_CTAS=8";
-  EXPECT_THAT(closing_line(report).value_or(""), HasSubstr("; no budget of blocks was compared because of NCCL_MAX_CTAS=8"));
-  report.no_budgets = "--off budget";
-  EXPECT_EQ(closing_line(report), "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less");
+  EXPECT_EQ(line_of(run_with({rank("plain", 0, 0), rank("priority, gate", 3.2)})),
+            "elbowroom: 9.68 ms a step instead of 10.00 (-3.2 %): priority, gate");
 }
 
 }  // namespace

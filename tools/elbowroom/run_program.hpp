@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "preload/program_file.hpp"
+
+namespace elbowroom {
+
+/// How the program of a command is started: the file that PATH leads to, or the interpreter of a script. Reads the begin of a few
+/// files at most.
+preload::ProgramFile::Kind program_kind(const std::string& program);
+
+}  // namespace elbowroom
