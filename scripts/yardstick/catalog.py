@@ -80,6 +80,7 @@ CATALOG = (
     Program("megatron_ddp", "megatron_ddp.py", own=PRIORITY),
     Program("raw_overlap", "", ranks=False, traced=False, gpus=2),
     Program("jax_data_parallel", "jax_data_parallel.py", own=XLA, ranks=False, traced=False),
+    Program("jax_fully_sharded", "jax_fully_sharded.py", own=XLA, ranks=False, traced=False),
 )
 NAMES = tuple(program.name for program in CATALOG)
 

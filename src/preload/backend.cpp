@@ -7,6 +7,7 @@
 
 #include "elbowroom/model/comm_environment.hpp"
 #include "plan/control_name.hpp"
+#include "preload/xla_buffers.hpp"
 
 namespace elbowroom::preload {
 namespace {
@@ -36,6 +37,9 @@ Status check_run_backend(RunBackend backend, run::Policy policy, const Controls&
   if (value_of(asked.comm_library, kBlockPolicyVariable)) {
     return invalid_input(fmt::format("--set: {} is not there with hip: collectives by copy engines are NCCL's",
                                      detail::name_of<&OverlapPlan::copy_engine>()));
+  }
+  if (asked.xla_buffers) {
+    return invalid_input(fmt::format("--set: {} is not there with hip: RCCL refuses such buffers", kXlaBuffers));
   }
   if (!asked.comm_rules.empty()) {
     return invalid_input(

@@ -12,6 +12,7 @@
 #include "elbowroom/model/comm_environment.hpp"
 #include "elbowroom/plan/controls.hpp"
 #include "plan/control_name.hpp"
+#include "preload/xla_buffers.hpp"
 #include "run/limits.hpp"
 #include "run/rules.hpp"
 
@@ -23,12 +24,15 @@ constexpr std::array<std::string_view, 4> kOffElsewhereWords = {"shape", "sm_tar
 
 constexpr ProcessSetting kSymmetricBlocks{{}, run::kGreatestCommBlocks, 16};
 constexpr ProcessSetting kBudget{{}, run::kGreatestCommBlocks, 8};
+constexpr std::array<std::int64_t, 2> kSwitch = {0, 1};
+constexpr ProcessSetting kXlaSwitch{{}, 1, 1, kSwitch};
 
-/// A setting of the communication library, which takes it from the environment before any of its own choices, or of the interposer.
+/// A setting of the communication library, which takes it from the environment before any of its own choices, of the interposer, or
+/// of XLA.
 struct CommSetting {
   std::string_view name;
   const ProcessSetting* process;
-  std::optional<CommRule> rule = {};  ///< absent: the library's
+  std::optional<CommRule> rule = {};  ///< absent: the library's or XLA's
 
   [[nodiscard]] bool allows(std::int64_t number) const {
     if (process->allowed.empty()) { return number >= 1 && number <= process->greatest; }
@@ -53,6 +57,7 @@ std::vector<CommSetting> known_settings() {
   for (const auto& [rule, blocks] : {std::pair(CommRule::symmetric_blocks, &kSymmetricBlocks), {CommRule::budget, &kBudget}}) {
     settings.push_back({to_string(rule), blocks, rule});
   }
+  settings.push_back({kXlaBuffers, &kXlaSwitch});
   return settings;
 }
 
@@ -149,17 +154,16 @@ Status add_setting(std::string_view text, Controls& controls) {
   if (!number || !setting->allows(*number)) {
     return invalid_input(fmt::format("--set: '{}', expected {}", text, setting->expected()));
   }
-  for (const std::string_view variable : setting->process->variables) {
-    if (value_of(controls.comm_library, variable)) {
-      return invalid_input(fmt::format("--set: '{}' is the second of its name, expected one", text));
-    }
-    controls.comm_library.emplace_back(variable, setting->word_for(*number));
-  }
-  if (!setting->rule) { return {}; }
-  if (controls.has(*setting->rule)) {
+  const std::span<const std::string_view> variables = setting->process->variables;
+  const auto is_set = [&](std::string_view variable) { return value_of(controls.comm_library, variable).has_value(); };
+  const bool of_xla = name == kXlaBuffers;
+  if (std::ranges::any_of(variables, is_set) || (setting->rule && controls.has(*setting->rule)) ||
+      (of_xla && controls.xla_buffers)) {
     return invalid_input(fmt::format("--set: '{}' is the second of its name, expected one", text));
   }
-  controls.comm_rules.emplace_back(*setting->rule, *number);
+  for (const std::string_view variable : variables) { controls.comm_library.emplace_back(variable, setting->word_for(*number)); }
+  if (setting->rule) { controls.comm_rules.emplace_back(*setting->rule, *number); }
+  if (of_xla) { controls.xla_buffers = *number != 0; }
   return {};
 }
 

@@ -49,6 +49,7 @@ struct Controls {
   std::vector<std::string> off;                               ///< parts of the policy that stay out: gate, priority, ...
   Variables comm_library;                                     ///< environment of the communication library
   std::vector<std::pair<CommRule, std::int64_t>> comm_rules;  ///< as they were asked for, each with its blocks
+  std::optional<bool> xla_buffers;                            ///< XLA's, on symmetric memory; absent: nobody asked
 
   [[nodiscard]] bool leaves_out(std::string_view part) const;
   [[nodiscard]] bool has(CommRule rule) const;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "elbowroom/model/comm_environment.hpp"
+#include "preload/xla_buffers.hpp"
 
 namespace elbowroom::preload {
 namespace {
@@ -32,6 +33,11 @@ Status check_same_bits(const Controls& asked) {
   if (asked.sm_target) {
     return invalid_input(
         "--sm-target: not beside --same-bits, because cuBLAS may take another algorithm for it; expected one of them");
+  }
+  if (asked.xla_buffers.value_or(false)) {
+    return invalid_input(
+        fmt::format("--set: {} not beside --same-bits, because its kernels add in another order than a ring; expected one of them",
+                    kXlaBuffers));
   }
   const auto setting = std::ranges::find_if(asked.comm_library, changes_sums);
   const bool rules = !asked.comm_rules.empty();

@@ -207,6 +207,35 @@ lacks ELBOWROOM_RUN_TUNER_PLUGIN
 grep -q '^ELBOWROOM_RUN_JOB=elbowroom-run-' "$out" || fail 'the job has no name'
 NCCL_TUNER_PLUGIN=mine expect 0 run --set budget=8 -- "$ELBOWROOM_BIN" run --set budget=4 -- env
 inherits ELBOWROOM_RUN_TUNER_PLUGIN=mine
+# XLA's buffers: the plugin that the command's Python names is searched for the flag, and the user's flags prevail.
+mkdir -p "$work/jax/plugins/xla_cuda13" "$work/jax/bare/xla_cuda13"
+printf '#!/bin/sh\n[ "$1" = -c ] || exec env\necho "$JAX_FOLDER"\n' >"$work/jax/python3"
+chmod +x "$work/jax/python3"
+printf 'code\0xla_gpu_experimental_enable_nccl_symmetric_buffers\0code' >"$work/jax/plugins/xla_cuda13/xla_cuda_plugin.so"
+printf 'code xla_gpu_experimental_enable_nccl_symmetric_buffers code' >"$work/jax/bare/xla_cuda13/xla_cuda_plugin.so"
+jax=(run --set xla_symmetric_buffers=1 -- "$work/jax/python3" train.py)
+refused "--set: 'xla_symmetric_buffers=2', expected one of 0, 1" --set xla_symmetric_buffers=2 -- true
+refused '--set: xla_symmetric_buffers is not there with NVLink multicast, expected NCCL_NVLS_ENABLE=0' "${jax[@]:1}"
+refused '--set: xla_symmetric_buffers is not there with hip' --backend hip "${jax[@]:1}"
+refused '--set: xla_symmetric_buffers not beside --same-bits' --same-bits "${jax[@]:1}"
+export NCCL_NVLS_ENABLE=0
+refused "--set: xla_symmetric_buffers: '$work/jax/python3' has no plugin of JAX for CUDA" "${jax[@]:1}"
+JAX_FOLDER=$work/jax/bare refused 'knows no flag for it' "${jax[@]:1}"
+export JAX_FOLDER=$work/jax/plugins
+expect 0 "${jax[@]}"
+inherits XLA_FLAGS=--xla_gpu_experimental_enable_nccl_symmetric_buffers=true
+inherits NCCL_SYM_CTAS=32
+XLA_FLAGS=--xla_a=1 NCCL_SYM_CTAS=8 expect 0 "${jax[@]}"
+inherits 'XLA_FLAGS=--xla_gpu_experimental_enable_nccl_symmetric_buffers=true --xla_a=1'
+inherits NCCL_SYM_CTAS=8
+XLA_FLAGS=--xla_gpu_experimental_enable_nccl_symmetric_buffers=false expect 0 "${jax[@]}"
+inherits XLA_FLAGS=--xla_gpu_experimental_enable_nccl_symmetric_buffers=false
+lacks NCCL_SYM_CTAS
+XLA_FLAGS=--xla_a=1 expect 0 run -- "$work/jax/python3" train.py
+inherits XLA_FLAGS=--xla_a=1
+lacks NCCL_SYM_CTAS
+unset NCCL_NVLS_ENABLE JAX_FOLDER
+
 # Ranks that a launcher started each with its own run are one job.
 for rank in 0 1; do
   OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_LOCAL_RANK=$rank OMPI_COMM_WORLD_LOCAL_SIZE=2 expect 0 run --set budget=8 -- env

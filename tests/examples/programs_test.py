@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 import os
 import subprocess
@@ -108,10 +109,14 @@ class ProgramsTest(unittest.TestCase):
 
     @unittest.skipUnless(importlib.util.find_spec("jax"), "JAX is not installed")
     def test_jax(self) -> None:
-        for more in ([], ["--local"]):
-            done = run([str(EXAMPLES / "programs" / "jax_data_parallel.py"), *TINY, "--steps", "3", "--warm-up", "2", *more])
+        losses = []
+        for program, more in itertools.product(("jax_data_parallel.py", "jax_fully_sharded.py"), ([], ["--local"])):
+            done = run([str(EXAMPLES / "programs" / program), *TINY, "--steps", "3", "--warm-up", "2", *more])
             self.assertEqual(done.returncode, 0, done.stderr[-2000:])
-            self.assertEqual(len(json.loads(done.stdout.splitlines()[-1])["steps_ms"]), 2)
+            line = json.loads(done.stdout.splitlines()[-1])
+            self.assertEqual(len(line["steps_ms"]), 2)
+            losses += [] if more else [line["loss"]]
+        self.assertAlmostEqual(losses[0], losses[1], places=2)
 
 
 class SkipTest(unittest.TestCase):

@@ -129,6 +129,7 @@ class Run {
   void prepare(const std::string& library) {
     const preload::Given& given = request_.given;
     std::ranges::copy(given.controls.comm_library, std::back_inserter(changes_));
+    std::ranges::copy(request_.xla, std::back_inserter(changes_));
     std::ranges::move(preload::backend_environment(request_.backend, request_.policy, given.controls, request_.environment),
                       std::back_inserter(changes_));
     if (folder_ && given.budgets.asked) {

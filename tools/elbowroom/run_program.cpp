@@ -55,4 +55,8 @@ preload::ProgramFile::Kind program_kind(const std::string& program) {
   return preload::ProgramFile::Kind::other;
 }
 
+std::string interpreter_of_script(const std::string& program) {
+  return preload::program_file(begin_of(found_in_path(program))).interpreter;
+}
+
 }  // namespace elbowroom

@@ -10,4 +10,7 @@ namespace elbowroom {
 /// files at most.
 preload::ProgramFile::Kind program_kind(const std::string& program);
 
+/// The program that reads a script; empty where it is no script.
+std::string interpreter_of_script(const std::string& program);
+
 }  // namespace elbowroom

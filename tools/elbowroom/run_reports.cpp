@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "output.hpp"
+#include "preload/xla_buffers.hpp"
 #include "run/process_report.hpp"
 #include "run_backend.hpp"
 #include "run_python.hpp"
@@ -38,9 +39,12 @@ void add_process(const fs::path& file, bool hooked, RunReport& report) {
   report.processes.push_back(*std::move(process));
 }
 
-std::vector<std::string> settings_of(const preload::Controls& controls) {
+std::vector<std::string> settings_of(const RunRequest& request) {
   std::vector<std::string> settings;
-  for (const auto& [variable, value] : controls.comm_library) { settings.push_back(fmt::format("{}={}", variable, value)); }
+  if (!request.xla.empty()) { settings.push_back(fmt::format("{}=1", preload::kXlaBuffers)); }
+  for (const auto& [variable, value] : request.given.controls.comm_library) {
+    settings.push_back(fmt::format("{}={}", variable, value));
+  }
   return settings;
 }
 
@@ -57,7 +61,7 @@ RunReport read_reports(const fs::path& folder, const RunRequest& request) {
   report.command = request.command;
   report.policy = text(request.policy);
   report.backend = name(request.backend);
-  report.settings = settings_of(request.given.controls);
+  report.settings = settings_of(request);
   report.library_rules = rules_of(request.given.controls);
   report.same_bits = request.given.same_bits;
   report.no_budgets = request.given.budgets.left_out;

@@ -20,6 +20,7 @@
 #include "rank_session.hpp"
 #include "run_backend.hpp"
 #include "run_python.hpp"
+#include "run_xla.hpp"
 #include "tune/choice_memory.hpp"
 
 namespace elbowroom {
@@ -105,13 +106,15 @@ Result<RunRequest> run_request(const RunArguments& arguments, const std::optiona
   const Result<run::Policy> policy = asked_policy(arguments.policy);
   if (!policy) { return policy.error(); }
   if (Status files = check_files(arguments); !files) { return files.error(); }
-  const Result<preload::Asked> asked = asked_of(arguments, *policy);
+  Result<preload::Asked> asked = asked_of(arguments, *policy);
   if (!asked) { return asked.error(); }
   Result<Profile> profile = asked_profile(arguments);
   if (!profile) { return profile.error(); }
   const std::optional<std::string> profile_file = profile_path(arguments.profile_file);
   const preload::Offer offer{*std::move(profile), profile_file};
   preload::Here here = here_for(asked->backend);
+  Result<preload::Variables> xla = xla_environment(*command, here.environment, asked->controls);
+  if (!xla) { return xla.error(); }
   Result<preload::Given> given = give(*asked, offer, here, say_notice);
   if (!given) { return given.error(); }
   return RunRequest{.command = *command,
@@ -119,6 +122,7 @@ Result<RunRequest> run_request(const RunArguments& arguments, const std::optiona
                     .backend = asked->backend,
                     .environment = std::move(here.environment),
                     .given = *given,
+                    .xla = *std::move(xla),
                     .rules = rules_text(given->rules),
                     .durations = preload::durations_text(offer.profile),
                     .choices = remembered_choices(*given),

@@ -39,6 +39,7 @@ struct RunRequest {
   preload::RunBackend backend = preload::RunBackend::cuda;
   preload::Variables environment;  ///< which the command inherits
   preload::Given given;
+  preload::Variables xla;                 ///< what the command's XLA is told
   std::string rules;                      ///< as the interposer reads them; so are the next two
   std::string durations;                  ///< what earlier runs learned
   std::string choices;                    ///< what `auto` chose in earlier runs

@@ -19,6 +19,9 @@ inline constexpr std::string_view kClusterVariable = "NCCL_CGA_CLUSTER_SIZE";
 inline constexpr std::string_view kCommThreadsVariable = "NCCL_NTHREADS";
 inline constexpr std::string_view kBlockPolicyVariable = "NCCL_CTA_POLICY";
 inline constexpr std::string_view kTunerPluginVariable = "NCCL_TUNER_PLUGIN";
+/// Blocks of kernels on symmetric memory, and whether NVLink multicast may be used.
+inline constexpr std::string_view kSymmetricBlocksVariable = "NCCL_SYM_CTAS";
+inline constexpr std::string_view kMulticastVariable = "NCCL_NVLS_ENABLE";
 
 /// Processes with different values are on different hosts for it.
 inline constexpr std::string_view kHostVariable = "NCCL_HOSTID";
