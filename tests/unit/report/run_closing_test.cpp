@@ -172,10 +172,10 @@ TEST(RunClosing, SaysWhatElbowroomStoodAsideFor) {
 
 TEST(RunClosing, SaysWhichPartAPyTorchDoesNotAllow) {
   EXPECT_EQ(
-      line_of(run_with({undecided(R"({"left_out": [{"part": "direct gathers", "reason": "PyTorch 2.16.0 lacks x"}],
-      "buffers": [{"what": "FSDP2 staging buffers", "state": "registered", "bytes": 2040109466, "compared": "not compared: a"}]})")})),
-      "elbowroom: FSDP2 staging buffers on symmetric memory, 1.9 GiB, not compared: a; sums may differ in their last bits; without "
-      "direct gathers: PyTorch 2.16.0 lacks x");
+      line_of(run_with({undecided(R"({"left_out": [{"part": "gathers", "reason": "PyTorch 2.16.0 lacks x"}],
+      "buffers": [{"what": "DDP buckets", "state": "registered", "bytes": 2040109466, "compared": "not compared: a"}]})")})),
+      "elbowroom: DDP buckets on symmetric memory, 1.9 GiB, not compared: a; sums may differ in their last bits; without gathers: "
+      "PyTorch 2.16.0 lacks x");
 }
 
 TEST(RunClosing, SaysWhatAPolicyApplied) {
