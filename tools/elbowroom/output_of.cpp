@@ -60,10 +60,10 @@ std::optional<std::string> read_until(int pipe, Clock::time_point end) {
 std::optional<std::string> output_of(const std::vector<std::string>& command, std::chrono::milliseconds limit) {
   std::array<int, 2> ends = {};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) { return std::nullopt; }
-  const ranks::Descriptor reading(ends[0]);
-  ranks::Descriptor writing(ends[1]);
+  const detail::Descriptor reading(ends[0]);
+  detail::Descriptor writing(ends[1]);
   const std::optional<pid_t> process = spawn(command, writing.get());
-  writing = ranks::Descriptor();
+  writing = detail::Descriptor();
   if (!process) { return std::nullopt; }
   std::optional<std::string> text = read_until(reading.get(), Clock::now() + limit);
   if (!text) { ::kill(*process, SIGKILL); }
