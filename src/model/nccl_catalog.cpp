@@ -6,6 +6,8 @@
 #include <array>
 #include <charconv>
 
+#include "model/sm_number.hpp"
+
 namespace elbowroom {
 namespace {
 
@@ -46,15 +48,6 @@ const Row& row_of(CommRelease release) {
 }
 
 std::string in_words(CommRelease release) { return fmt::format("{}.{}", release.major, release.minor); }
-
-/// 90 of "sm_90"; 0 where the name is none of NVIDIA's.
-int number_of(std::string_view architecture) {
-  int number = 0;
-  if (architecture.starts_with("sm_")) {
-    std::from_chars(architecture.data() + 3, architecture.data() + architecture.size(), number);
-  }
-  return number;
-}
 
 Bytes static_shared(const Row& row, int architecture) {
   if (architecture >= 90) { return row.hopper; }
@@ -152,7 +145,7 @@ std::string nccl_names_in_words() {
 }
 
 Result<CommKernel> nccl_kernel(const NcclName& name, const DeviceLimits& device) {
-  const int architecture = number_of(device.architecture);
+  const int architecture = sm_number(device.architecture);
   if (architecture < 70) {
     return invalid_input(fmt::format("comm kernel '{}' has no code for {} ({}), expected sm_70 or newer", name_of(name),
                                      device.name, device.architecture));
