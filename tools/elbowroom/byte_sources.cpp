@@ -27,7 +27,7 @@ namespace {
 using explain::ByteSource;
 using explain::TextSource;
 
-constexpr std::size_t kPiece = std::size_t{1} << 18;
+constexpr std::size_t kSourcePiece = std::size_t{1} << 18;
 
 class FileSource final : public ByteSource {
  public:
@@ -65,7 +65,7 @@ class WithFirst final : public ByteSource {
 
 class GzipSource final : public ByteSource {
  public:
-  explicit GzipSource(std::unique_ptr<ByteSource> packed) : packed_(std::move(packed)), input_(kPiece) {
+  explicit GzipSource(std::unique_ptr<ByteSource> packed) : packed_(std::move(packed)), input_(kSourcePiece) {
     good_ = inflateInit2(&stream_, 15 + 32) == Z_OK;  // gzip's header or zlib's
   }
   ~GzipSource() override { inflateEnd(&stream_); }
@@ -116,7 +116,7 @@ struct FreeStream {
 class ZstdSource final : public ByteSource {
  public:
   explicit ZstdSource(std::unique_ptr<ByteSource> packed)
-      : packed_(std::move(packed)), input_(kPiece), stream_(ZSTD_createDStream()) {}
+      : packed_(std::move(packed)), input_(kSourcePiece), stream_(ZSTD_createDStream()) {}
 
   Result<std::size_t> read(std::span<char> into) override {
     ZSTD_outBuffer out{into.data(), into.size(), 0};

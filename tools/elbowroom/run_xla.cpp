@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kPiece = 1 << 20;
+constexpr std::size_t kSearchPiece = 1 << 20;
 constexpr std::chrono::seconds kLongestAnswer{20};
 /// The folders in which the program would find JAX's plugins and its own library, a line each.
 constexpr const char* kAskForFolders =
@@ -62,7 +62,7 @@ Libraries libraries_in(const std::string& folders) {
 /// A library has hundreds of MB: it is never whole in memory.
 preload::XlaFlagSearch flags_in(const fs::path& library) {
   std::ifstream stream(library, std::ios::binary);
-  std::string piece(kPiece, '\0');
+  std::string piece(kSearchPiece, '\0');
   preload::XlaFlagSearch search;
   while (stream) {
     stream.read(piece.data(), static_cast<std::streamsize>(piece.size()));
