@@ -120,16 +120,16 @@ int show(const std::string& text) {
   return written ? exit_ok : complain("elbowroom plan", written.error());
 }
 
-int run_plan(const PlanArguments& arguments, bool json, const LiveDevice& live_device) {
+int run_plan(const PlanArguments& arguments, bool as_json, const LiveDevice& live_device) {
   if (arguments.page) { return show(pad_ranges_page()); }
   if (!arguments.file.empty()) {
     const Result<KernelsReport> report = kernels_report_of(arguments, live_device);
     if (!report) { return complain("elbowroom plan", report.error()); }
-    return show(json ? kernels_json(*report) : kernels_table(*report));
+    return show(as_json ? kernels_json(*report) : kernels_table(*report));
   }
   const Result<PlanReport> report = report_of(arguments, live_device);
   if (!report) { return complain("elbowroom plan", report.error()); }
-  return show(json ? plan_json(*report) : plan_table(*report));
+  return show(as_json ? plan_json(*report) : plan_table(*report));
 }
 
 }  // namespace
