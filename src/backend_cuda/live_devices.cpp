@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <optional>
+#include <string>
 #include <string_view>
 
+#include "backend/dynamic_library.hpp"
 #include "backend_cuda/cuda_calls.hpp"
 #include "backend_gpu/library_settings.hpp"
 #include "base/driver_version.hpp"
@@ -52,6 +55,11 @@ std::string dotted(int version) { return fmt::format("{}.{}", version / 1000, ve
 }  // namespace
 
 Result<std::vector<DeviceInfo>> live_devices() {
+  // CUDA's runtime opens the driver by its name alone.
+  if (const std::optional<std::string> where = detail::beside_the_call("libcuda.so.1")) {
+    return unavailable(
+        fmt::format("LD_LIBRARY_PATH has '{}', in which a libcuda.so.1 lies: expected a path from the root", *where));
+  }
   int count = 0;
   const cudaError_t asked = cudaGetDeviceCount(&count);
   if (asked == cudaErrorInsufficientDriver || asked == cudaErrorNoDevice || (asked == cudaSuccess && count == 0)) {

@@ -123,7 +123,7 @@ void add_symmetric_memory(Members& process, Section& section) {
 bool has_times(Members& process) {
   Members trial = process.object("ab");
   bool timed = false;
-  const auto look = [&](const char* name) { return [&timed, name](Members one) { timed = timed || one.has(name); }; };
+  const auto look = [&](const char* name) { return [&timed, name](const Members& one) { timed = timed || one.has(name); }; };
   trial.each("arms", look("us"));
   process.each("durations", look("us"));
   process.object("symmetric_memory").each("buffers", look("ordinary_ms"));

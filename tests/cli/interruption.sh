@@ -95,10 +95,10 @@ rmdir "$TMPDIR/elbowroom-other"
 
 # --- nowhere to put a folder ------------------------------------------------------------------------------------------
 TMPDIR=/nowhere/at/all expect 5 run -- sh -c 'exit 5'
-silent
+complains 'elbowroom: not known what changed: no process left a report, exit code 5'
 rm -f r.json
 TMPDIR=/nowhere/at/all expect 5 run --report r.json -- sh -c 'exit 5'
-silent
+complains 'elbowroom: not known what changed: no process left a report, exit code 5'
 grep -q elbowroom.run/1 r.json || fail 'no report, though another folder can be used'
 mkdir relative
 TMPDIR=relative expect 0 run --off gate -- bash -c 'cd / && cat "$ELBOWROOM_RUN_RULES"'

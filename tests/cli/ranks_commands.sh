@@ -69,7 +69,7 @@ quiet 0 report mine.json --html mine.html
 # `run` and `launch` start what is theirs on every rank. A sanitizer's library cannot be preloaded into bash.
 library=$(dirname "$ELBOWROOM_BIN")/../lib/libelbowroom_interposer.so
 if [ -e "$library" ] && env LD_PRELOAD="$library" bash -c true 2>/dev/null; then
-  run=("$ELBOWROOM_BIN" run --backend cuda --no-memory -- bash -c)
+  run=("$ELBOWROOM_BIN" run --backend cuda --no-memory --quiet -- bash -c)
   expect 0 launch -n 2 -- "${run[@]}" 'echo rank $ELBOWROOM_RANK of $ELBOWROOM_RANKS'
   sort "$out" | diff - <(printf 'rank %s of 2\n' 0 1) >&2 || fail 'not the command of each rank'
   expect 9 launch -n 2 -- "${run[@]}" 'exit $((ELBOWROOM_RANK * 9))'

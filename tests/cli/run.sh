@@ -371,7 +371,6 @@ if [ -e "$(dirname "$real_bin")/../lib/libelbowroom_interposer.so" ]; then
   [ "$(cat "$out")" = output ] || fail "the program's own output changed"
   grep -q '^# no process reported' "$err" || fail 'a shell is said to use a GPU'
 fi
-
 # With the driver of tests/interposer, which runs nothing, a program's launches come back in the report.
 driver=$(dirname "$real_bin")/../tests/interposer/driver
 program=$(dirname "$real_bin")/interposer_processes
@@ -385,7 +384,6 @@ if [ -e "$driver/libcuda.so.1" ] && [ -x "$program" ]; then
   LD_LIBRARY_PATH=$driver expect 0 run --set symmetric_blocks=16 -- "$program" launch_some
   closes 'symmetric_blocks=16 did not act in 1 process, whose NCCL cannot be seen'
 fi
-
 # The same with the fake HIP runtime; what HIP has no way to do is not in the report.
 runtime=$(dirname "$real_bin")/../tests/fake_hip/rocm
 program=$(dirname "$real_bin")/interposer_hip_processes
@@ -399,5 +397,4 @@ if [ -e "$runtime/libamdhip64.so.6" ] && [ -x "$program" ]; then
   expect 0 run --backend hip --report "$work/report.json" -- "$program" nested
   holds '"total":{"launches":{"total":1,'
 fi
-
 finish

@@ -65,7 +65,7 @@ complains 'backend hip: hipGetDeviceCount failed: '
 ELBOWROOM_FAKE_HIP_FAIL=hipModuleLaunchKernel:719:20 expect 1 "${run[@]}" "$work/gelu.json"
 grep -qF 'hipModuleLaunchKernel' "$err" || fail 'does not name the call that failed'
 ELBOWROOM_HIP_LIBRARY=/no/libamdhip64.so expect 0 list
-says 'unusable: HIP: cannot load /no/libamdhip64.so ('
+says 'AMD GPUs through HIP and RCCL - unusable'
 [ "$(grep -c '^  hip ' "$out")" -eq 1 ] || fail 'not one line of hip'
 
 finish

@@ -21,7 +21,8 @@ PROGRAM
 unknown() {
   measures
   grep -qF "elbowroom run: energy: not known: $1" "$err" || fail "not said: $1"
-  [ "$(wc -l <"$err")" -eq 1 ] || fail 'standard error is not one line'
+  grep -qx 'elbowroom: nothing changed: --policy observe' "$err" || fail 'no closing line'
+  [ "$(wc -l <"$err")" -eq 2 ] || fail 'standard error is not two lines'
   grep -qF -- "$1" "$report" || fail "report lacks: $1"
 }
 ELBOWROOM_FAKE_AMD_SMI_TROUBLE=init unknown 'amdsmi_init answers 32'

@@ -194,7 +194,7 @@ struct RunReport {
   std::optional<std::string> same_bits = {};    ///< what asked for the same results to the bit; absent: nothing did
   std::optional<std::string> no_budgets = {};   ///< because of what `auto` compared no budgets; absent: it did, or compared nothing
   std::optional<RunEnergy> energy = std::nullopt;  ///< absent: nobody asked for joules
-  std::vector<std::string> settings = {};          ///< in force from the start, by the environment: "NCCL_MAX_CTAS=8"
+  std::vector<std::string> settings = {};          ///< in force from the start, by the environment: NAME=VALUE
   /// Documents of the hook, as in a process, of processes that used no driver.
   std::vector<std::string> without_driver = {};
   bool driver_found = true;  ///< its library can be loaded here

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -55,6 +56,7 @@ ELBOWROOM_HIDDEN int elbowroom___pthread_key_create(pthread_key_t* key, void (*d
 ELBOWROOM_HIDDEN int elbowroom_pthread_key_create(pthread_key_t* key, void (*destroy)(void*)) asm("pthread_key_create");
 ELBOWROOM_HIDDEN int elbowroom_pthread_setspecific(pthread_key_t key, const void* value) asm("pthread_setspecific");
 ELBOWROOM_HIDDEN int elbowroom_fstat(int file, void* facts) asm("fstat");
+ELBOWROOM_HIDDEN int elbowroom_lstat(const char* path, void* facts) asm("lstat");
 ELBOWROOM_HIDDEN int elbowroom_dl_find_object(void* address, void* found) asm("_dl_find_object");
 // The C++ runtime asks whether it may leave out atomic operations: it may not.
 ELBOWROOM_HIDDEN char elbowroom_single_threaded asm("__libc_single_threaded") = 0;
@@ -76,8 +78,11 @@ int elbowroom_pthread_key_create(pthread_key_t* key, void (*destroy)(void*)) {
   return elbowroom_old_pthread_key_create(key, destroy);
 }
 int elbowroom_pthread_setspecific(pthread_key_t key, const void* value) { return elbowroom_old_pthread_setspecific(key, value); }
-// Until 2.33 a function in each program. The kernel's structure is the C library's.
+// Until 2.33 functions in each program. The kernel's structure is the C library's.
 int elbowroom_fstat(int file, void* facts) { return static_cast<int>(syscall(SYS_fstat, file, facts)); }
+int elbowroom_lstat(const char* path, void* facts) {
+  return static_cast<int>(syscall(SYS_newfstatat, AT_FDCWD, path, facts, AT_SYMLINK_NOFOLLOW));
+}
 // The unwinder of the C++ runtime, which has nothing to unwind here: no exception is thrown.
 int elbowroom_dl_find_object(void* /*address*/, void* /*found*/) { return -1; }
 }

@@ -1,11 +1,6 @@
-#include <sys/stat.h>
-#include <sys/time.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstring>
-#include <filesystem>
 #include <string>
 
 #include "driver_program.hpp"
@@ -151,56 +146,16 @@ void untouched() {
   EXPECT(fake_communicator(made(nullptr))->passed == nullptr);
 }
 
-// The rules are read when NCCL is first called, here from a pipe that nobody writes to: the handler is sure to interrupt that. It
-// ends the program, and nothing is reported from there. A program that hangs in it is ended by the alarm.
-[[noreturn]] void exit_while_read(const std::string& folder) {
-  use_device(0);
-  EXPECT(launch_on(make_stream(), fake_function("gemm", 64, 0)) == 0);
-  const std::string pipe = folder + "/rules";
-  EXPECT(mkfifo(pipe.c_str(), 0600) == 0 && setenv("ELBOWROOM_RUN_RULES", pipe.c_str(), 1) == 0);
-  EXPECT(setenv("ELBOWROOM_RUN_REPORT_DIR", folder.c_str(), 1) == 0);
-  struct sigaction action{};
-  action.sa_flags = SA_NODEFER;
-  action.sa_handler = [](int) {
-    std::signal(SIGALRM, SIG_DFL);
-    alarm(10);
-    EXPECT(made_with(made(nullptr), 1, 64, 0));  // nothing is asked of it yet
-    std::exit(0);
-  };
-  EXPECT(sigaction(SIGALRM, &action, nullptr) == 0);
-  itimerval timer{};
-  timer.it_value.tv_usec = 100'000;
-  setitimer(ITIMER_REAL, &timer, nullptr);
-  static_cast<void>(made(nullptr));
-  std::_Exit(2);
-}
-
-void exit_while_rules_are_read() {
-  char folder[] = "/tmp/elbowroom-exit-XXXXXX";
-  EXPECT(mkdtemp(folder) != nullptr);
-  const pid_t child = fork();
-  if (child == 0) { exit_while_read(folder); }
-  int status = 0;
-  EXPECT(waitpid(child, &status, 0) == child);
-  std::size_t files = 0;
-  for (const auto& file : std::filesystem::directory_iterator(folder)) { files += file.is_regular_file() ? 1 : 0; }
-  std::filesystem::remove_all(folder);
-  EXPECT(status == 0 && files == 0);
-}
-
 // NCCL's own settings are looked for in its files.
 void small_stack() {
   EXPECT(setenv("NCCL_CONF_FILE", "/dev/null", 1) == 0);
   on_small_stack(&init_rank);
 }
 
-constexpr Case kCases[] = {{"small_stack", small_stack},     {"exit_while_rules_are_read", exit_while_rules_are_read},
-                           {"init_rank", init_rank},         {"own_config", own_config},
-                           {"own_fields", own_fields},       {"older_program", older_program},
-                           {"older_library", older_library}, {"children", children},
-                           {"one_rank", one_rank},           {"newer_program", newer_program},
-                           {"unreadable", unreadable},       {"environment", environment},
-                           {"untouched", untouched}};
+constexpr Case kCases[] = {{"small_stack", small_stack}, {"init_rank", init_rank},         {"own_config", own_config},
+                           {"own_fields", own_fields},   {"older_program", older_program}, {"older_library", older_library},
+                           {"children", children},       {"one_rank", one_rank},           {"newer_program", newer_program},
+                           {"unreadable", unreadable},   {"environment", environment},     {"untouched", untouched}};
 
 }  // namespace
 

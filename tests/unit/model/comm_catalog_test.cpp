@@ -153,7 +153,7 @@ TEST(CommCatalog, RefusesWhatItCannotReadAndNamesTheField) {
   EXPECT_THAT(message("0,96,0,0,1"), HasSubstr("threads is '0', expected a whole number from 1"));
   EXPECT_THAT(message("544,96x,0,0,1"), HasSubstr("registers is '96x'"));
   EXPECT_THAT(message("544,96,-1,0,1"), HasSubstr("static is '-1', expected a size in bytes"));
-  EXPECT_THAT(message("544,96,0,1.5K,1"), HasSubstr("dynamic is '1.5K'"));
+  EXPECT_THAT(message("544,96,0,1.5X,1"), HasSubstr("dynamic is '1.5X'"));
   EXPECT_THAT(message("544,96,0,0,"), HasSubstr("cluster is ''"));
   EXPECT_THAT(message("99999999999,96,0,0,1"), HasSubstr("threads is '99999999999'"));
 }

@@ -196,7 +196,7 @@ TEST(ParseScenarioRefuses, BadFieldsOfTheKernel) {
       {replaced("\"4096M\"", "\"0\""), "compute.bytes: \"0\"" + size},
       {replaced("\"4096M\"", "-16"), "compute.bytes: -16" + size},
       {replaced("\"4096M\"", "1.5"), "compute.bytes: 1.5" + size},
-      {replaced("\"4096M\"", "\"4GB\""), "compute.bytes: \"4GB\"" + size},
+      {replaced("\"4096M\"", "\"4GX\""), "compute.bytes: \"4GX\"" + size},
       {replaced("\"4096M\"", "9223372036854775807"), "compute.bytes: 9223372036854775807" + size},
       {replaced("\"4096M\"", "24"), "compute.bytes: 24, expected a multiple of 16 up to 16 TiB"},
       {computing(kSides + R"("n": 256, "k": 64)"), "compute.m: missing" + side},

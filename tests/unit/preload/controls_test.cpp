@@ -46,7 +46,8 @@ TEST(PreloadControls, AreGivenToTheLibraryInItsOwnWords) {
 
 TEST(PreloadControls, HaveAnExampleEachThatCanBeRead) {
   const std::string examples = example_settings();
-  EXPECT_EQ(examples, "comm_blocks=8, cluster=1, comm_threads=256, copy_engine=1, symmetric_blocks=16, budget=8");
+  EXPECT_EQ(examples,
+            "comm_blocks=8, cluster=1, comm_threads=256, copy_engine=1, symmetric_blocks=16, budget=8, xla_symmetric_buffers=1");
   std::istringstream words(examples);
   for (std::string word; words >> word;) {
     if (word.back() == ',') { word.pop_back(); }
