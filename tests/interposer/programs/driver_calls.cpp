@@ -72,29 +72,10 @@ void priority_alone() {
   expect_calls("cuEventRecord 1", [&] { return cuEventRecord(lanes.event, lanes.comm); });
 }
 
-// The launches whose time is learned have two events of ours around them; whether these have passed is asked for 0.2 ms later at
-// the earliest, and of the oldest of each stream alone.
-void timed() {
-  const Lanes lanes;
-  EXPECT(launch_on(lanes.comm, lanes.all_reduce, 24) == 0 && launch_on(lanes.compute, lanes.gemm, 1) == 0);
-  const auto settle = [&] {
-    usleep(2'000);
-    return launch_on(lanes.compute, lanes.gemm, 1);
-  };
-  for (int i = 0; i < 64; ++i) { EXPECT(settle() == 0); }
-  expect_calls("cuEventRecord 2, cuLaunchKernel 1, cuStreamIsCapturing 1", [&] { return launch_on(lanes.compute, lanes.gemm, 2); });
-  fake_set_finished(0);
-  expect_calls("cuEventQuery 1, cuLaunchKernel 1, cuThreadExchangeStreamCaptureMode 2", settle);
-  fake_set_finished(1);
-  expect_calls("cuEventElapsedTime 1, cuEventQuery 1, cuLaunchKernel 1, cuThreadExchangeStreamCaptureMode 2", settle);
-  expect_calls("cuLaunchKernel 1", settle);
-}
-
 constexpr Case kCases[] = {{"no_collective", no_collective},
                            {"outside_windows", outside_windows},
                            {"inside_windows", inside_windows},
-                           {"priority_alone", priority_alone},
-                           {"timed", timed}};
+                           {"priority_alone", priority_alone}};
 
 }  // namespace
 

@@ -20,7 +20,6 @@ int cuGraphAddChildGraphNode(cu::GraphNode* node, cu::Graph graph, const cu::Gra
                              cu::Graph child);
 int cuGraphAddHostNode(cu::GraphNode* node, cu::Graph graph, const cu::GraphNode* dependencies, std::size_t count,
                        const void* parameters);
-int cuMemFree_v2(cu::DevicePointer pointer);
 int cuGraphKernelNodeSetAttribute(cu::GraphNode node, int attribute, const cu::LaunchAttributeValue* value);
 int cuGraphKernelNodeGetAttribute(cu::GraphNode node, int attribute, cu::LaunchAttributeValue* value);
 }

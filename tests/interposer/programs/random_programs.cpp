@@ -220,6 +220,7 @@ void run(std::uint64_t seed, bool refuses_added, const std::vector<cu::Function>
          std::vector<cu::Event>& events) {
   fake_reset();
   fake_set_failure(&refuse);
+  fake_set_finished(seed % 2 == 0 ? 1 : 0);  // at once, or not before the next program
   Program program{Random(seed), streams, events, functions, {}};
   refuse_added = refuses_added;
   for (int i = 0; i < kOperations; ++i) { operate(program); }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <unistd.h>
+
 #include "driver_program.hpp"
 
 /// A stream for compute and one for communication, of one device, with a kernel for each.
@@ -10,5 +12,17 @@ struct TwoStreams {
   cu::Function gemm = fake_function("gemm", 64, 0);
   cu::Function all_reduce = fake_function(kAllReduce, 96, 21568);
 
-  TwoStreams() { fake_reset(); }
+  /// Nothing ends before the program says so.
+  TwoStreams() {
+    fake_reset();
+    fake_set_finished(0);
+  }
+  /// Everything ends, and the interposer gets to see it: it asks for ends no more often than each 20 us.
+  void settle() const {
+    static const cu::Stream idle = make_stream();
+    fake_set_finished(1);
+    usleep(40);
+    EXPECT(launch_on(idle, gemm) == 0);
+    fake_set_finished(0);
+  }
 };
