@@ -67,8 +67,10 @@ class SimBackend final : public Backend {
 namespace elbowroom::detail {
 
 Result<std::unique_ptr<Backend>> open_sim(const BackendOptions& options) {
-  const Result<DeviceLimits> device = find_device(options.device == "auto" ? sim::kDefaultDevice : options.device);
+  const Result<DeviceLimits> device =
+      options.described ? *options.described : find_device(options.device == "auto" ? sim::kDefaultDevice : options.device);
   if (!device) { return device.error(); }
+  if (Status known = sim::check_simulable(*device); !known) { return known.error(); }
   const Result<double> noise = sim::parse_noise_percent(options.predicts ? std::nullopt : read(kSimNoise));
   if (!noise) { return noise.error(); }
   return std::unique_ptr<Backend>(

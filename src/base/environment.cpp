@@ -6,9 +6,10 @@
 namespace elbowroom {
 
 std::span<const EnvironmentVariable> environment_variables() {
-  static constexpr std::array all{kNcclLibrary,    kCublasLibrary, kCuptiLibrary,  kHipLibrary, kHiprtcLibrary, kRcclLibrary,
-                                  kRocblasLibrary, kNvmlLibrary,   kAmdSmiLibrary, kProfile,    kSimNoise,      kRank,
-                                  kRanks,          kLocalRank,     kRankHost,      kRankPort,   kToken,         kTokenFile};
+  static constexpr std::array all{kNcclLibrary, kCublasLibrary,  kCuptiLibrary, kHipLibrary,    kHiprtcLibrary,
+                                  kRcclLibrary, kRocblasLibrary, kNvmlLibrary,  kAmdSmiLibrary, kProfile,
+                                  kDevicePath,  kCuobjdump,      kSimNoise,     kRank,          kRanks,
+                                  kLocalRank,   kRankHost,       kRankPort,     kToken,         kTokenFile};
   return all;
 }
 

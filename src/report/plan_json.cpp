@@ -1,5 +1,7 @@
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "elbowroom/report/kernels_report.hpp"
 #include "elbowroom/report/plan_report.hpp"
 
 namespace elbowroom {
@@ -69,6 +71,16 @@ Json row_json(const ResidencyRow& row) {
   return json;
 }
 
+Json comm_json(const CommKernel& comm, bool is_default) {
+  Json json;
+  json["name"] = comm.name;
+  json["row"] = comm.row;
+  json["default"] = is_default;
+  add_footprint(json, comm.footprint);
+  json["source"] = comm.source;
+  return json;
+}
+
 }  // namespace
 
 std::string plan_json(const PlanReport& report) {
@@ -76,15 +88,33 @@ std::string plan_json(const PlanReport& report) {
   json["schema"] = "elbowroom.plan/1";
   json["device"] = device_json(report.device);
   add_footprint(json["kernel"], report.kernel);
-  json["comm"]["name"] = report.comm.name;
-  json["comm"]["row"] = report.comm.row;
-  json["comm"]["default"] = report.comm_is_default;
-  add_footprint(json["comm"], report.comm.footprint);
-  json["comm"]["source"] = report.comm.source;
+  json["comm"] = comm_json(report.comm, report.comm_is_default);
   json["residencies"] = Json::array();
   for (const ResidencyRow& row : report.plan.rows) { json["residencies"].push_back(row_json(row)); }
   json["verdict"] = plan_verdict(report);
   return json.dump(2) + "\n";
+}
+
+std::string kernels_json(const KernelsReport& report) {
+  Json json;
+  json["schema"] = "elbowroom.kernels/1";
+  json["device"] = device_json(report.device);
+  json["comm"] = comm_json(report.comm, report.comm_is_default);
+  json["kernels"] = Json::array();
+  for (const PlannedKernel& kernel : report.kernels) {
+    Json one;
+    one["name"] = kernel.name;
+    one["architecture"] = kernel.architecture;
+    add_footprint(one, kernel.footprint);
+    if (!kernel.plan) {
+      one["refused"] = kernel.plan.error().message;
+    } else {
+      one["residencies"] = Json::array();
+      for (const ResidencyRow& row : kernel.plan->rows) { one["residencies"].push_back(row_json(row)); }
+    }
+    json["kernels"].push_back(std::move(one));
+  }
+  return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace elbowroom

@@ -8,17 +8,10 @@
 #include <utility>
 
 #include "elbowroom/base/grouped.hpp"
+#include "report/plan_words.hpp"
 
 namespace elbowroom {
 namespace {
-
-std::string footprint_line(const KernelFootprint& footprint) {
-  std::string line = fmt::format("{} threads, {} registers, {} B static and {} B dynamic shared memory",
-                                 grouped(footprint.threads.count()), grouped(footprint.registers_per_thread.count()),
-                                 grouped(footprint.static_shared.count()), grouped(footprint.dynamic_shared.count()));
-  if (footprint.cluster > 1) { line += fmt::format(", clusters of {}", footprint.cluster); }
-  return line;
-}
 
 std::string comm_column(const ResidencyRow& row) {
   if (!row.comm_pad_max) { return "blocked by " + in_words(row.comm_blocked_by); }
@@ -52,6 +45,24 @@ Status check_static_shared(const DeviceLimits& device, const KernelFootprint& bl
 }
 
 }  // namespace
+
+namespace detail {
+
+std::string footprint_line(const KernelFootprint& footprint) {
+  std::string line = fmt::format("{} threads, {} registers, {} B static and {} B dynamic shared memory",
+                                 grouped(footprint.threads.count()), grouped(footprint.registers_per_thread.count()),
+                                 grouped(footprint.static_shared.count()), grouped(footprint.dynamic_shared.count()));
+  if (footprint.cluster > 1) { line += fmt::format(", clusters of {}", footprint.cluster); }
+  return line;
+}
+
+std::string comm_line(const CommKernel& comm, bool is_default) {
+  return fmt::format("comm     {}{}{}: {}", comm.name, is_default ? " (default, --comm chooses)" : "",
+                     comm.row == comm.name ? "" : fmt::format(" (no row of its own: as {})", comm.row),
+                     footprint_line(comm.footprint));
+}
+
+}  // namespace detail
 
 Result<PlanReport> make_plan_report(const DeviceLimits& device, const KernelFootprint& kernel, const CommKernel& comm) {
   for (const auto& [name, block] : {std::pair("compute kernel", kernel), {"communication kernel", comm.footprint}}) {
@@ -98,10 +109,8 @@ std::string plan_table(const PlanReport& report) {
   std::string text;
   const auto out = std::back_inserter(text);
   fmt::format_to(out, "device   {} ({}, {})\n", report.device.name, report.device.title, report.device.architecture);
-  fmt::format_to(out, "compute  {}\n", footprint_line(report.kernel));
-  fmt::format_to(out, "comm     {}{}{}: {}\n\n", report.comm.name, report.comm_is_default ? " (default, --comm chooses)" : "",
-                 report.comm.row == report.comm.name ? "" : fmt::format(" (no row of its own: as {})", report.comm.row),
-                 footprint_line(report.comm.footprint));
+  fmt::format_to(out, "compute  {}\n", detail::footprint_line(report.kernel));
+  fmt::format_to(out, "{}\n\n", detail::comm_line(report.comm, report.comm_is_default));
   fmt::format_to(out, "{:>9}  {:>11}  {:>11}  {:<26}  {:<13}  {}\n", "blocks/SM", "pad min (B)", "pad max (B)", "limited by",
                  "buys", "a comm block beside them");
   for (const ResidencyRow& row : report.plan.rows) {

@@ -7,14 +7,18 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "console.hpp"
+#include "device_option.hpp"
 #include "elbowroom/model/comm_catalog.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 #include "elbowroom/model/size.hpp"
+#include "elbowroom/report/kernels_report.hpp"
 #include "elbowroom/report/pad_ranges_page.hpp"
 #include "elbowroom/report/plan_report.hpp"
 #include "exit_code.hpp"
+#include "kernel_source.hpp"
 
 namespace elbowroom {
 namespace {
@@ -28,6 +32,7 @@ struct PlanArguments {
   std::optional<std::int64_t> registers;
   std::string static_shared = "0";
   std::string dynamic_shared = "0";
+  std::string file;                 ///< empty: a footprint is given
   std::optional<std::string> comm;  ///< absent: the kernel that is the device's default
   bool page = false;
 };
@@ -35,7 +40,9 @@ struct PlanArguments {
 /// `notice`: what to say of it with the plan.
 Result<DeviceLimits> device_of(const PlanArguments& arguments, const Result<LiveMachine>& live,
                                std::optional<std::string>& notice) {
-  if (arguments.device != "auto") { return find_device(arguments.device); }
+  if (Result<std::optional<DeviceLimits>> described = described_device(arguments.device); !described || *described) {
+    return described ? Result<DeviceLimits>(std::move(**described)) : described.error();
+  }
   if (live) { return live->device; }
   notice = fmt::format("no device here ({}), planning for {}", live.error().message, kDeviceWithoutGpu);
   return find_device(kDeviceWithoutGpu);
@@ -55,21 +62,59 @@ Result<KernelFootprint> kernel_of(const PlanArguments& arguments) {
   return KernelFootprint{Threads(threads), Registers(registers), *static_shared, *dynamic_shared, 1};
 }
 
-Result<PlanReport> report_of(const PlanArguments& arguments, const LiveDevice& live_device) {
-  const Result<KernelFootprint> kernel = kernel_of(arguments);
-  if (!kernel) { return kernel.error(); }
+struct Beside {
+  DeviceLimits device;
+  CommKernel comm;
+};
+
+/// What the kernels are planned for.
+Result<Beside> beside(const PlanArguments& arguments, const LiveDevice& live_device, std::optional<std::string>& notice) {
   // Neither is asked for where both are named: looking takes a second where there is a GPU.
   const bool named = arguments.device != "auto" && arguments.comm;
   const Result<LiveMachine> live = named ? Result<LiveMachine>(unavailable("not looked for")) : live_device();
-  std::optional<std::string> notice;
   const Result<DeviceLimits> device = device_of(arguments, live, notice);
-  if (!device) { return in_option("--device", device.error()); }
+  if (!device) { return device.error(); }
   const std::optional<CommRelease> there = live ? live->comm : std::nullopt;
   const Result<CommKernel> comm = find_comm_kernel(arguments.comm.value_or(default_comm_kernel(*device, there)), *device);
   if (!comm) { return in_option("--comm", comm.error()); }
-  Result<PlanReport> report = make_plan_report(*device, *kernel, *comm);
+  return Beside{*device, *comm};
+}
+
+Result<PlanReport> report_of(const PlanArguments& arguments, const LiveDevice& live_device) {
+  const Result<KernelFootprint> kernel = kernel_of(arguments);
+  if (!kernel) { return kernel.error(); }
+  std::optional<std::string> notice;
+  const Result<Beside> on = beside(arguments, live_device, notice);
+  if (!on) { return on.error(); }
+  Result<PlanReport> report = make_plan_report(on->device, *kernel, on->comm);
   if (report) { report->comm_is_default = !arguments.comm; }
   if (report && notice) { print_notice(*notice); }
+  return report;
+}
+
+/// Threads of a launch stand in few files; `--threads` says them of the kernels that have none.
+Result<KernelsReport> kernels_report_of(const PlanArguments& arguments, const LiveDevice& live_device) {
+  if (arguments.threads && *arguments.threads < 1) {
+    return invalid_input(fmt::format("--threads: {}, expected 1 or more", *arguments.threads));
+  }
+  const Result<std::vector<KernelRecord>> found = kernels_of(arguments.file);
+  if (!found) { return found.error(); }
+  std::optional<std::string> notice;
+  const Result<Beside> on = beside(arguments, live_device, notice);
+  if (!on) { return on.error(); }
+  const Result<std::vector<KernelRecord>> records = runnable_on(on->device, *found);
+  if (!records) { return invalid_input(fmt::format("{}: {}", arguments.file, records.error().message)); }
+  KernelsReport report{on->device, on->comm, !arguments.comm, {}};
+  for (const KernelRecord& record : *records) {
+    if (!record.threads && !arguments.threads) {
+      return invalid_input(fmt::format("--threads: missing, expected it: {} does not say with how many {} is launched",
+                                       arguments.file, record.name));
+    }
+    const KernelFootprint block{record.threads ? *record.threads : Threads(*arguments.threads), record.registers,
+                                record.static_shared, record.dynamic_shared, 1};
+    report.kernels.push_back({record.name, record.architecture, block, plan_residencies(on->device, block, on->comm.footprint)});
+  }
+  if (notice) { print_notice(*notice); }
   return report;
 }
 
@@ -80,6 +125,11 @@ int show(const std::string& text) {
 
 int run_plan(const PlanArguments& arguments, bool json, const LiveDevice& live_device) {
   if (arguments.page) { return show(pad_ranges_page()); }
+  if (!arguments.file.empty()) {
+    const Result<KernelsReport> report = kernels_report_of(arguments, live_device);
+    if (!report) { return complain("elbowroom plan", report.error()); }
+    return show(json ? kernels_json(*report) : kernels_table(*report));
+  }
   const Result<PlanReport> report = report_of(arguments, live_device);
   if (!report) { return complain("elbowroom plan", report.error()); }
   return show(json ? plan_json(*report) : plan_table(*report));
@@ -90,7 +140,11 @@ int run_plan(const PlanArguments& arguments, bool json, const LiveDevice& live_d
 void add_plan_command(CLI::App& app, LiveDevice live_device, std::function<int()>& chosen) {
   CLI::App* command = app.add_subcommand("plan", "Which pads give which residency, and what a communication block finds beside it");
   const auto arguments = std::make_shared<PlanArguments>();
-  command->add_option("--device", arguments->device, "Catalog name, or auto: the device that is here")->capture_default_str();
+  CLI::Option* file =
+      command->add_option("FILE", arguments->file,
+                          "Kernels of a cubin, fatbin, library, program, AMD code object, log of ptxas -v, output of "
+                          "cuobjdump -res-usage, or folder of Triton's cache");
+  command->add_option("--device", arguments->device, "Name, device file, or auto: the device that is here")->capture_default_str();
   CLI::Option* threads = command->add_option("--threads", arguments->threads, "Threads per block");
   CLI::Option* registers = command->add_option("--registers", arguments->registers, "Registers per thread (VGPRs on AMD)");
   command->add_option("--static-shared", arguments->static_shared, "Static shared memory per block (LDS on AMD)")
@@ -104,12 +158,14 @@ void add_plan_command(CLI::App& app, LiveDevice live_device, std::function<int()
   CLI::Option* json = command->add_option("--json", "Write JSON to standard output instead of a table")->expected(0, 1);
   json->check(CLI::IsMember({"-"}))->type_name("[-]");
   CLI::Option* page = command->add_flag("--page", arguments->page, "Write docs/pad-ranges.md for the whole catalog");
+  file->excludes(registers);
   for (CLI::Option* option : command->get_options()) {
     if (option != page && option->get_name() != "--help") { page->excludes(option); }
   }
   command->callback([=, &chosen, live_device = std::move(live_device)] {
-    if (!arguments->page && threads->empty()) { throw CLI::RequiredError("--threads"); }
-    if (!arguments->page && registers->empty()) { throw CLI::RequiredError("--registers"); }
+    const bool footprint = !arguments->page && arguments->file.empty();
+    if (footprint && threads->empty()) { throw CLI::RequiredError("--threads"); }
+    if (footprint && registers->empty()) { throw CLI::RequiredError("--registers"); }
     const bool as_json = !json->empty();
     chosen = [arguments, as_json, live_device] { return run_plan(*arguments, as_json, live_device); };
   });

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# `elbowroom plan FILE`: kernels of compilers' texts, code objects and folders of Triton's cache.
+. "$(dirname "$0")/checks.bash" || exit
+
+cat >"$work/ptxas.log" <<'LOG'
+ptxas info    : Compiling entry function 'gemm' for 'sm_90'
+ptxas info    : Used 56 registers, used 1 barriers, 4096 bytes smem
+LOG
+cat >"$work/usage.txt" <<'LOG'
+arch = sm_90
+ Function gemm:
+  REG:56 STACK:0 SHARED:5120 LOCAL:0 CONSTANT[0]:360 TEXTURE:0 SURFACE:0 SAMPLER:0
+LOG
+# Both are the kernel of README's table.
+for file in "$work/ptxas.log" "$work/usage.txt"; do
+  expect 0 plan "$file" --device h200 --threads 256 --comm nccl-2.30:544
+  says '    256         56       4,096            0          4  1: 111,744 to 228,352'
+  says 'none                gemm'
+done
+expect 0 plan "$work/usage.txt" --device h200 --threads 256 --json
+says '"schema": "elbowroom.kernels/1"'
+says '"static_shared": 4096'
+says '"pad_min": 111744'
+expect 2 plan "$work/usage.txt" --device h200
+complains '--threads: missing'
+expect 2 plan "$work/usage.txt" --device a100 --threads 256
+complains 'code for sm_90, expected some that a100 (sm_80) runs'
+expect 2 plan "$work/absent" --device h200 --threads 256
+complains 'absent: cannot be read'
+echo 'no kernel' >"$work/other"
+expect 2 plan "$work/other" --device h200 --threads 256
+complains 'other: no kernel, expected a cubin'
+expect 2 plan "$work/usage.txt" --device h200 --threads 256 --registers 56
+complains 'excludes'
+
+# An AMD code object, as clang writes it: 256 threads by its metadata, 4,096 B of LDS and 3 VGPRs. The other kernel's threads are not there.
+hsaco=$ELBOWROOM_SOURCE_DIR/tests/fuzz/corpus/kernels/hsaco
+expect 0 plan "$hsaco" --device mi300x --threads 128
+says '    256          3       4,096            0         '
+says '    128          2           0            0         '
+
+# A folder of Triton's cache: threads and dynamic memory stand beside the code. cuobjdump is a stand-in.
+mkdir -p "$work/triton/abc"
+printf '\177ELF\002\001\001\051\010%055d' 0 | tr 0 '\0' >"$work/triton/abc/gemm.cubin"
+echo '{"num_warps": 8, "shared": 65536, "name": "gemm"}' >"$work/triton/abc/gemm.json"
+printf '#!/bin/sh\nprintf " Function gemm:\\n  REG:96 STACK:0 SHARED:1024 LOCAL:0\\n"\n' >"$work/cuobjdump"
+chmod +x "$work/cuobjdump"
+ELBOWROOM_CUOBJDUMP=$work/cuobjdump expect 0 plan "$work/triton" --device h200
+says '    256         96  '
+says '     65,536          2  '
+ELBOWROOM_CUOBJDUMP=/bin/false expect 1 plan "$work/triton" --device h200
+complains 'gemm.cubin: /bin/false -res-usage cannot read it'
+ELBOWROOM_CUOBJDUMP=$work/none expect 77 plan "$work/triton" --device h200
+complains 'none'
+mkdir "$work/empty"
+expect 2 plan "$work/empty" --device h200
+complains 'no .cubin or .hsaco in it'
+
+finish

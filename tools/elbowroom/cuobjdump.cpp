@@ -1,0 +1,86 @@
+#include "cuobjdump.hpp"
+
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "base/descriptor.hpp"
+#include "elbowroom/base/environment.hpp"
+
+extern char** environ;  // NOLINT(readability-redundant-declaration): some systems' unistd.h has none
+
+namespace elbowroom {
+namespace {
+
+/// What a command prints to standard output; `status` is as waitpid() has it.
+Result<std::string> printed_by(const std::vector<std::string>& command, int& status) {
+  const ranks::Descriptor memory(memfd_create("cuobjdump", MFD_CLOEXEC));
+  if (!memory.is_open()) { return failed(fmt::format("memfd_create: {}", std::strerror(errno))); }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", 0, 0);
+  posix_spawn_file_actions_adddup2(&actions, memory.get(), STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1, 0);
+  std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
+  for (const std::string& argument : command) { arguments.push_back(const_cast<char*>(argument.c_str())); }
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  const int problem = posix_spawnp(&child, arguments.front(), &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (problem != 0) { return unavailable(fmt::format("{}: {}", command.front(), std::strerror(problem))); }
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  std::string text;
+  std::array<char, 65'536> piece{};
+  lseek(memory.get(), 0, SEEK_SET);
+  for (ssize_t got = 0; (got = ::read(memory.get(), piece.data(), piece.size())) > 0;) {
+    text.append(piece.data(), static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
+std::string in_toolkit(const char* folder) { return folder == nullptr ? std::string() : std::string(folder) + "/bin/cuobjdump"; }
+
+std::string program() {
+  if (const std::optional<std::string> named = read(kCuobjdump)) { return *named; }
+  const std::string path = std::getenv("PATH") == nullptr ? "" : std::getenv("PATH");
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find(':', begin), path.size());
+    const std::string candidate = path.substr(begin, end - begin) + "/cuobjdump";
+    if (access(candidate.c_str(), X_OK) == 0) { return candidate; }
+    begin = end + 1;
+  }
+  for (const std::string& candidate : {in_toolkit(std::getenv("CUDA_HOME")), in_toolkit("/usr/local/cuda")}) {
+    if (!candidate.empty() && access(candidate.c_str(), X_OK) == 0) { return candidate; }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> resource_usage_of(const std::string& file) {
+  const std::string found = program();
+  if (found.empty()) {
+    return unavailable(
+        fmt::format("no cuobjdump in PATH, CUDA_HOME or /usr/local/cuda; it comes with the CUDA toolkit and as "
+                    "nvidia-cuda-cuobjdump on PyPI, {} names it",
+                    kCuobjdump.name));
+  }
+  int status = 0;
+  Result<std::string> text = printed_by({found, "-res-usage", file}, status);
+  if (!text) { return text; }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) { return failed(fmt::format("{} -res-usage cannot read it", found)); }
+  return text;
+}
+
+}  // namespace elbowroom

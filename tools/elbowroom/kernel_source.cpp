@@ -1,0 +1,112 @@
+#include "kernel_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "cuobjdump.hpp"
+#include "output.hpp"
+
+namespace elbowroom {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+Error of_file(const std::string& path, const Error& error) { return {error.kind, fmt::format("{}: {}", path, error.message)}; }
+
+/// The first bytes of a file, by which it is known; libraries are too large to be read whole.
+Result<std::string> beginning_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) { return invalid_input(fmt::format("{}: cannot be read", path)); }
+  std::string bytes(64, '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  return bytes;
+}
+
+bool is_binary(std::string_view begin) {
+  constexpr std::string_view fatbin("\x50\xed\x55\xba", 4);
+  return begin.starts_with(
+             "\x7f"
+             "ELF") ||
+         begin.starts_with(fatbin) || begin.starts_with("!<arch>");
+}
+
+bool is_amd(std::string_view begin) { return begin.size() > 19 && begin[18] == '\xe0' && begin[19] == '\0'; }
+
+Result<std::vector<KernelRecord>> kernels_in(const std::string& path) {
+  const Result<std::string> begin = beginning_of(path);
+  if (!begin) { return begin.error(); }
+  Result<std::vector<KernelRecord>> records(invalid_input(""));
+  if (is_binary(*begin) && !is_amd(*begin)) {
+    const Result<std::string> usage = resource_usage_of(path);
+    records = usage ? parse_resource_usage(*usage, cubin_architecture(*begin)) : Result<std::vector<KernelRecord>>(usage.error());
+  } else {
+    const Result<std::string> text = read_file(path);
+    if (!text) { return text.error(); }
+    records = is_binary(*begin) ? parse_amd_code_object(*text) : parse_ptxas_log(*text);
+    if (!records && !is_binary(*begin)) { records = parse_resource_usage(*text, ""); }
+    if (!records && !is_binary(*begin)) {
+      return invalid_input(
+          fmt::format("{}: no kernel, expected a cubin, fatbin, library, program, AMD code object, what ptxas -v or "
+                      "cuobjdump -res-usage prints, or a folder of Triton's cache",
+                      path));
+    }
+  }
+  return records ? std::move(records) : Result<std::vector<KernelRecord>>(of_file(path, records.error()));
+}
+
+/// What Triton launches the kernel with stands in a file beside its code.
+void add_launch(KernelRecord& record, const json& launch) {
+  const auto count = [&](const char* name) {
+    const auto found = launch.find(name);
+    return found != launch.end() && found->is_number_integer() && *found >= 0 && *found <= (1 << 24) ? found->get<std::int64_t>()
+                                                                                                     : 0;
+  };
+  const std::int64_t width = count("warp_size") == 0 ? 32 : count("warp_size");
+  if (const std::int64_t warps = count("num_warps"); warps > 0) { record.threads = Threads(warps * width); }
+  record.dynamic_shared = Bytes(count("shared"));
+}
+
+Result<std::vector<KernelRecord>> triton_kernels(const std::string& folder) {
+  std::error_code failure;
+  std::vector<fs::path> codes;
+  for (fs::recursive_directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure)) {
+    const fs::path& path = entry->path();
+    if (path.extension() == ".cubin" || path.extension() == ".hsaco") { codes.push_back(path); }
+  }
+  if (failure) { return invalid_input(fmt::format("{}: {}", folder, failure.message())); }
+  std::ranges::sort(codes);
+  std::vector<KernelRecord> all;
+  for (const fs::path& code : codes) {
+    Result<std::vector<KernelRecord>> records = kernels_in(code.string());
+    if (!records) { return records.error(); }
+    const Result<std::string> text = read_file(fs::path(code).replace_extension(".json").string());
+    const json launch = text ? json::parse(*text, nullptr, false) : json();
+    for (KernelRecord& record : *records) {
+      if (launch.is_object()) { add_launch(record, launch); }
+      // Triton compiles for LDS of its own, which the metadata count.
+      if (code.extension() == ".hsaco") { record.dynamic_shared = Bytes(0); }
+      all.push_back(std::move(record));
+    }
+  }
+  if (all.empty()) {
+    return invalid_input(fmt::format("{}: no .cubin or .hsaco in it, expected a folder of Triton's cache", folder));
+  }
+  return all;
+}
+
+}  // namespace
+
+Result<std::vector<KernelRecord>> kernels_of(const std::string& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored) ? triton_kernels(path) : kernels_in(path);
+}
+
+}  // namespace elbowroom
