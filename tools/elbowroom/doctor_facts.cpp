@@ -79,6 +79,7 @@ doctor::Library cupti() {
       names_of(kCuptiLibrary, {"libcupti.so.13", "libcupti.so.12", "libcupti.so", "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so",
                                "/usr/local/cuda/lib64/libcupti.so"});
   if (const Result<detail::DynamicLibrary> library = detail::DynamicLibrary::open(names)) {
+    library->keep_loaded();  // a leak checker takes for lost what its C++ runtime set aside
     found.path = library->name();
   } else {
     found.problem = library.error().message;
