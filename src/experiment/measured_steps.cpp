@@ -66,10 +66,10 @@ Result<std::array<std::size_t, kColumns.size()>> columns_of(const std::vector<st
 std::optional<double> number_at(std::size_t column, std::string_view text) {
   constexpr double most = 1e6;
   if (column != kTime) {
-    const std::optional<int> whole = number_of<int>(text);
+    const std::optional<int> whole = detail::number_of<int>(text);
     return whole && *whole >= 1 && *whole <= most ? std::optional<double>(*whole) : std::nullopt;
   }
-  const std::optional<double> time = number_of<double>(text);
+  const std::optional<double> time = detail::number_of<double>(text);
   return time && std::isfinite(*time) && *time > 0 ? time : std::nullopt;
 }
 

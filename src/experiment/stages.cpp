@@ -9,7 +9,7 @@ namespace elbowroom::detail {
 
 // pipeline_order() has each item behind those that it waits for.
 Microseconds pipeline_time(const Parallelism& parallel, const std::vector<StageTime>& stages, Microseconds send) {
-  const auto chunks = static_cast<std::size_t>(steps::last_chunk(parallel) + 1);
+  const auto chunks = static_cast<std::size_t>(steps::last_chunk(parallel)) + 1;
   const auto micro = static_cast<std::size_t>(parallel.micro);
   std::vector<Microseconds> free(stages.size());
   std::vector<Microseconds> forward(chunks * micro);  // ends, by chunk of the model and micro-batch

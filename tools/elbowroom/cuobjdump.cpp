@@ -21,7 +21,7 @@ namespace elbowroom {
 namespace {
 
 /// What a command prints to standard output; `status` is as waitpid() has it.
-Result<std::string> printed_by(const std::vector<std::string>& command, int& status) {
+Result<std::string> printed_by(std::vector<std::string> command, int& status) {
   const detail::Descriptor memory(memfd_create("cuobjdump", MFD_CLOEXEC));
   if (!memory.is_open()) { return failed(fmt::format("memfd_create: {}", std::strerror(errno))); }
   posix_spawn_file_actions_t actions;
@@ -31,7 +31,7 @@ Result<std::string> printed_by(const std::vector<std::string>& command, int& sta
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1, 0);
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
-  for (const std::string& argument : command) { arguments.push_back(const_cast<char*>(argument.c_str())); }
+  for (std::string& argument : command) { arguments.push_back(argument.data()); }
   arguments.push_back(nullptr);
   pid_t child = 0;
   const int problem = posix_spawnp(&child, arguments.front(), &actions, nullptr, arguments.data(), environ);

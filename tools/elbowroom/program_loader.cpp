@@ -6,29 +6,18 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <sstream>
 #include <string_view>
 
 #include "base/descriptor.hpp"
 #include "base/known_file.hpp"
+#include "run_program.hpp"
 
 namespace elbowroom {
 namespace {
 
 using detail::Descriptor;
-
-std::string found_in_path(const std::string& command) {
-  const char* const folders = std::getenv("PATH");
-  if (command.find('/') != std::string::npos || folders == nullptr) { return command; }
-  std::istringstream entries(folders);
-  for (std::string folder; std::getline(entries, folder, ':');) {
-    std::string candidate = (folder.empty() ? "." : folder) + "/" + command;
-    if (access(candidate.c_str(), X_OK) == 0) { return candidate; }
-  }
-  return command;
-}
 
 template <class Value>
 bool read_at(const Descriptor& file, off_t offset, Value& value) {

@@ -21,7 +21,16 @@ bool can_be_run(const std::string& file) {
   return fs::is_regular_file(file, unknown) && access(file.c_str(), X_OK) == 0;
 }
 
-/// The file that execvp() takes; empty where there is none.
+std::string begin_of(const std::string& file) {
+  std::string bytes(can_be_run(file) ? preload::kProgramFileBegin : 0, '\0');
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(stream.gcount()));
+  return bytes;
+}
+
+}  // namespace
+
 std::string found_in_path(const std::string& program) {
   if (program.find('/') != std::string::npos) { return program; }
   const char* const path = std::getenv("PATH");
@@ -34,16 +43,6 @@ std::string found_in_path(const std::string& program) {
     rest.remove_prefix(folder.size() + 1);
   }
 }
-
-std::string begin_of(const std::string& file) {
-  std::string bytes(can_be_run(file) ? preload::kProgramFileBegin : 0, '\0');
-  std::ifstream stream(file, std::ios::binary);
-  stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<std::size_t>(stream.gcount()));
-  return bytes;
-}
-
-}  // namespace
 
 preload::ProgramFile::Kind program_kind(const std::string& program) {
   std::string file = found_in_path(program);
