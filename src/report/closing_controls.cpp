@@ -58,6 +58,7 @@ std::string kept_differently(const std::vector<const Trial*>& trials) {
   std::map<std::string, int> processes;
   for (const Trial* trial : trials) { ++processes[trial->arm.text()]; }
   std::vector<std::string> words;
+  words.reserve(processes.size());
   for (const auto& [name, count] : processes) { words.push_back(fmt::format("'{}' in {}", name, count)); }
   return fmt::format("the processes kept {}", fmt::join(words, ", "));
 }

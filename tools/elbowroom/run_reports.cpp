@@ -50,6 +50,7 @@ std::vector<std::string> settings_of(const RunRequest& request) {
 
 std::vector<std::string> rules_of(const preload::Controls& controls) {
   std::vector<std::string> rules;
+  rules.reserve(controls.comm_rules.size());
   for (const auto& [rule, number] : controls.comm_rules) { rules.push_back(fmt::format("{}={}", to_string(rule), number)); }
   return rules;
 }
