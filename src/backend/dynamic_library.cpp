@@ -104,7 +104,7 @@ std::optional<std::string> beside_the_call(const std::string& name) {
   // The loader splits it at semicolons as well, and takes an empty entry for the current folder.
   for (std::string_view rest = folders;;) {
     const std::size_t end = rest.find_first_of(":;");
-    const std::string entry(rest.substr(0, end));
+    std::string entry(rest.substr(0, end));
     if (!entry.starts_with('/') && access(((entry.empty() ? "." : entry) + "/" + name).c_str(), F_OK) == 0) { return entry; }
     if (end == std::string_view::npos) { return std::nullopt; }
     rest.remove_prefix(end + 1);

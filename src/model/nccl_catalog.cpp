@@ -16,9 +16,9 @@ struct Kind {
   std::string_view name;
   Threads threads;
 };
-constexpr std::string_view kSymmetric = "symmetric";
+constexpr std::string_view kSymmetricKind = "symmetric";
 constexpr std::array kKinds{Kind{"512", Threads(512)}, Kind{"544", Threads(544)}, Kind{"640", Threads(640)},
-                            Kind{kSymmetric, Threads(512)}};
+                            Kind{kSymmetricKind, Threads(512)}};
 
 /// Static shared memory of a block of ncclDevKernel_* in each code, and what ncclSymkDevKernel_* take.
 struct Row {
@@ -96,7 +96,7 @@ Result<CommKernel> symmetric(const detail::NcclName& name, CollectiveOp op) {
 }  // namespace
 
 Result<CommKernel> symmetric_comm_kernel(CollectiveOp op, std::optional<CommRelease> there) {
-  return symmetric({there.value_or(detail::kSimulatedNccl), kSymmetric}, op);
+  return symmetric({there.value_or(detail::kSimulatedNccl), kSymmetricKind}, op);
 }
 
 std::optional<std::string> note_on_release(CommRelease there) {
@@ -130,7 +130,7 @@ std::vector<std::string> nccl_kernel_names() {
   std::vector<std::string> names;
   for (const Row& row : kRows) {
     for (const Kind& kind : kKinds) {
-      if (kind.name == kSymmetric && !row.symmetric_dynamic) { continue; }
+      if (kind.name == kSymmetricKind && !row.symmetric_dynamic) { continue; }
       names.push_back(name_of({row.release, kind.name}));
     }
   }
@@ -151,7 +151,7 @@ Result<CommKernel> nccl_kernel(const NcclName& name, const DeviceLimits& device)
                                      device.name, device.architecture));
   }
   const bool clusters = device.max_cluster > 1;
-  if (name.kind == kSymmetric) {
+  if (name.kind == kSymmetricKind) {
     if (clusters) { return symmetric(name, CollectiveOp::all_reduce); }
     return invalid_input(
         fmt::format("comm kernel '{}' begins with sm_90, {} is {}", name_of(name), device.name, device.architecture));

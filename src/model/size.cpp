@@ -49,7 +49,10 @@ Result<Bytes> parse_size(std::string_view text) {
   if (failure != std::errc{} || number < 0) { return bad_size(text); }
 
   Fraction fraction;
-  if (rest != end && *rest == '.' && !read_fraction(++rest, end, fraction)) { return bad_size(text); }
+  if (rest != end && *rest == '.') {
+    ++rest;
+    if (!read_fraction(rest, end, fraction)) { return bad_size(text); }
+  }
   int shift = 0;
   if (rest != end) {
     const std::size_t suffix = kSuffixes.find(upper(*rest));
