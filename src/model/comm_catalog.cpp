@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <optional>
 
 #include "elbowroom/model/collective_facts.hpp"
@@ -99,6 +100,7 @@ std::string expected_names(Vendor vendor) {
 std::vector<std::string> comm_kernel_names(Vendor vendor) {
   if (vendor == Vendor::nvidia) { return detail::nccl_kernel_names(); }
   std::vector<std::string> names;
+  names.reserve(names.size() + std::size(kRccl));
   for (const Rccl& row : kRccl) { names.emplace_back(row.name); }
   return names;
 }
