@@ -42,6 +42,12 @@ OrderedJson rank_json(const RankSummary& rank) {
   return json;
 }
 
+OrderedJson ranks_json(const Explanation& explanation) {
+  OrderedJson array = OrderedJson::array();
+  for (const RankSummary& rank : explanation.ranks) { array.push_back(rank_json(rank)); }
+  return array;
+}
+
 OrderedJson exposures_json(const Explanation& explanation) {
   OrderedJson array = OrderedJson::array();
   for (const Cost& cost : explanation.costs) {
@@ -116,7 +122,7 @@ std::string to_json(const Explanation& explanation) {
   json["schema"] = kExplainSchema;
   json["source"] = "kineto";
   json["device"] = explanation.device;
-  json["ranks"] = explanation.ranks.size();
+  json["ranks"] = ranks_json(explanation);
   json["steps"] = explanation.steps;
   json["sentence"] = sentence(explanation);
   const RankInterval& step = explanation.step;
@@ -133,8 +139,6 @@ std::string to_json(const Explanation& explanation) {
   json["causes"] = causes_json(explanation);
   json["collectives"] = collectives_json(explanation);
   json["stragglers"] = stragglers_json(explanation);
-  json["per_rank"] = OrderedJson::array();
-  for (const RankSummary& rank : explanation.ranks) { json["per_rank"].push_back(rank_json(rank)); }
   json["what_if"] = OrderedJson::array();
   return detail::dump(json, 1) + "\n";
 }

@@ -104,6 +104,22 @@ Table stragglers_of(Members& members) {
   return table;
 }
 
+Table ranks_of(Members& members) {
+  Table table{"Ranks",
+              {{"rank", "", "rank", ""},
+               {"step", "us", "step_us", "mean"},
+               {"computation", "us", "compute_us", ""},
+               {"exposed", "us", "exposed_us", ""},
+               {"idle", "us", "idle_us", ""}},
+              {},
+              {}};
+  members.each("ranks", [&](Members one) {
+    table.rows.push_back(
+        {one.text("rank"), one.exact("step_us"), one.exact("compute_us"), one.exact("exposed_us"), one.exact("idle_us")});
+  });
+  return table;
+}
+
 Table inflation_of(Members& members) {
   Table table{"How much longer kernels take beside communication", {{"class", "", "class", ""}, {"more", "us", "us", ""}}, {}, {}};
   members.each("inflation", [&](Members one) { table.rows.push_back({one.text("class"), one.exact("us")}); });
@@ -137,13 +153,13 @@ Result<Document> read_explain(std::string_view text, const std::string& source) 
   return read_members(text, source, kExplainSchema, [](Members& members, Document& document) {
     document.provenance = "read from a trace";
     for (const char* name : {"sentence", "source", "device"}) { add_fact(document, name, text_or_none(members, name)); }
-    for (const char* name : {"ranks", "steps", "replay_error"}) { add_fact(document, name, members.exact(name)); }
+    for (const char* name : {"steps", "replay_error"}) { add_fact(document, name, members.exact(name)); }
     members.need("step_us", "an object");
     Section section{"A step", std::nullopt, {}};
     section.views.emplace_back(step_of(members));
     add_changes(members, section);
-    for (Table table :
-         {exposures_of(members), causes_of(members), met_collectives_of(members), stragglers_of(members), inflation_of(members)}) {
+    for (Table table : {exposures_of(members), causes_of(members), met_collectives_of(members), ranks_of(members),
+                        stragglers_of(members), inflation_of(members)}) {
       if (!table.rows.empty()) { section.views.emplace_back(std::move(table)); }
     }
     document.sections.push_back(std::move(section));

@@ -35,7 +35,7 @@ says 'rank 1: last to 3 of 3 collectives'
 python3 - plain.json <<'TEXT' || fail 'the document has other figures'
 import json, sys
 document = json.load(open(sys.argv[1]))
-assert document["schema"] == "elbowroom.explain/1" and document["ranks"] == 2, document
+assert document["schema"] == "elbowroom.explain/1" and len(document["ranks"]) == 2, document
 # 300..600 of each step is exposed; 2 us later the next product begins, which was launched long before.
 assert document["exposed_us"] == document["blocking_us"] == 300, document["exposed_us"]
 assert document["rest_us"] == 0
@@ -47,7 +47,7 @@ same() { python3 - plain.json "$1" <<'TEXT' || fail "another document from $2"
 import json, sys
 a, b = (json.load(open(name)) for name in sys.argv[1:])
 for document in (a, b):
-    for rank in document["per_rank"]:
+    for rank in document["ranks"]:
         del rank["file"]
 assert a == b
 TEXT

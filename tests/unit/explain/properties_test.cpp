@@ -24,7 +24,7 @@ using test::TraceText;
 nlohmann::json figures(std::vector<Trace> traces) {
   nlohmann::json document = nlohmann::json::parse(to_json(explain(std::move(traces))));
   for (nlohmann::json& cause : document["causes"]) { cause.erase("evidence"); }
-  for (nlohmann::json& rank : document["per_rank"]) { rank.erase("file"); }
+  for (nlohmann::json& rank : document["ranks"]) { rank.erase("file"); }
   return document;
 }
 

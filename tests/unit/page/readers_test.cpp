@@ -216,6 +216,10 @@ TEST(Explain, ShowsCausesAndWhoComesLast) {
   EXPECT_EQ(causes->rows.at(0).at(3), "all_reduce");
   EXPECT_EQ(table_of(document.sections[0], "Who comes last")->rows.at(0).at(0), "1");
   EXPECT_EQ(table_of(document.sections[0], "Collectives, medians")->rows.size(), 1U);
+  const Table* ranks = table_of(document.sections[0], "Ranks");
+  ASSERT_NE(ranks, nullptr);
+  EXPECT_EQ(ranks->rows.size(), 2U);
+  EXPECT_EQ(ranks->rows.at(1).at(0), "1");
 }
 
 /// Cuts a document at each of 60 places, and puts a number, a text and null in the place of each of its values.
