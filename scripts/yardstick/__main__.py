@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 
 import catalog
-import decide
 import launches
 import nvml
 import page
 import session
 import smoke
+from elbowroom import pair_verdict
 
 NOTHING_RAN = 77
 
@@ -44,7 +44,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--gpus", type=int, default=0, help="0: all")
     parser.add_argument("--steps", type=int, default=60, help="timed steps of a launch")
     parser.add_argument("--warm-up", type=int, default=260, help="steps before them, of every arm: GPUs that worked for longer have lower clocks")
-    parser.add_argument("--launches", type=int, default=max(decide.LOOKS), help="pairs of a program at most")
+    parser.add_argument("--launches", type=int, default=max(pair_verdict.LOOKS), help="pairs of a program at most")
     parser.add_argument("--others", type=int, default=3, help="launches of the arms that are not judged")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="no launch begins after them")
     parser.add_argument("--timeout", type=float, default=150, help="seconds of one launch")
@@ -156,7 +156,7 @@ def exit_code(document: session.Document) -> int:
     if not session.good(document["launches"]):
         return NOTHING_RAN
     failed = any("failure" in record for record in document["launches"] if record["arm"].startswith(catalog.RUN))
-    slower = any(verdict["verdict"] == decide.SLOWER for verdict in document["verdicts"])
+    slower = any(verdict["verdict"] == pair_verdict.SLOWER for verdict in document["verdicts"])
     return 1 if failed or slower else 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "examples" / "programs"
 LAUNCHER = ROOT / "examples" / "pytorch" / "launch.py"
+sys.path.insert(0, str(ROOT / "python"))  # the statistics are those of `elbowroom measure`
+
+from elbowroom import launched  # noqa: E402
 
 # NVLink multicast can put the GPUs of a shared host out of service.
 ALWAYS = {"NCCL_NVLS_ENABLE": "0", "TORCH_SYMM_MEM_DISABLE_MULTICAST": "1", "PYTHONUNBUFFERED": "1"}
@@ -94,12 +98,7 @@ def given(text: str, step: str) -> Program:
         raise ValueError(f"--command: '{text}': {error}") from error
     if not re.fullmatch(r"[\w.-]+", name) or name in NAMES or not words:
         raise ValueError(f"--command: '{text}', expected NAME=COMMAND with a name that is not in the catalog")
-    try:
-        groups = set(re.compile(step).groupindex)
-    except re.error as error:
-        raise ValueError(f"--step: '{step}': {error}") from error
-    if groups not in ({"ms"}, {"per_second"}):
-        raise ValueError(f"--step: '{step}', expected an expression with a group (?P<ms>...) or (?P<per_second>...)")
+    launched.check_expression(step)
     return Program(name, "", traced=False, command=words, step=step)
 
 

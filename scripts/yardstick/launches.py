@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -16,10 +14,10 @@ from typing import Any
 
 import catalog
 import traces
+from elbowroom import launched
 from nvml import EnergyCounter
 
 SKIPPED = 77
-GRACE_SECONDS = 2.0
 TAIL = 3000
 KEPT = ("steps_ms", "cpu_ms", "loss", "digest", "device", "versions", "peak_gib")
 
@@ -85,14 +83,10 @@ def line_of(output: str) -> Record | None:
     return None
 
 
-def steps_in(output: str, step: str, skip: int) -> Record | None:
-    """What a program that prints nothing for the yardstick said of its steps. A rate stands for the time that is its inverse."""
-    found = list(re.finditer(step, output))[skip:]
-    named = [next(iter(match.groupdict().items())) for match in found]
-    values = [(group, float(text.replace(",", ""))) for group, text in named]
-    if not values or any(value <= 0 for _, value in values):
-        return None
-    return {"steps_ms": [value if group == "ms" else 1000 / value for group, value in values]}
+def own_steps(output: str, step: str, skip: int) -> Record | None:
+    """Those of a program that prints nothing for the yardstick."""
+    found = launched.steps_in(output, step)[skip:]
+    return {"steps_ms": found} if found else None
 
 
 def reason_of(code: int, errors: str) -> str:
@@ -102,33 +96,6 @@ def reason_of(code: int, errors: str) -> str:
             return text.removeprefix("skipped: ")
     raised = re.findall(r"^(?:\[rank\d+\]:\s*)?((?:[\w.]+(?:Error|Exception|Interrupt)|elbowroom)\b:.*)$", errors, re.MULTILINE)
     return f"exit code {code}" + (f": {raised[-1][:300]}" if raised else "")
-
-
-def contained(command: list[str], environment: dict[str, str], timeout: float, folder: Path) -> tuple[str, str, int, str]:
-    """Output, errors, exit code, and why it was stopped. All its processes are gone when this returns or raises."""
-    stopped = ""
-    with open(folder / "output", "w+", encoding="utf-8", errors="replace") as output, open(
-        folder / "errors", "w+", encoding="utf-8", errors="replace"
-    ) as errors:
-        process = subprocess.Popen(command, env=environment, stdout=output, stderr=errors, start_new_session=True)
-        try:
-            process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            stopped = f"took longer than {timeout:.0f} s"
-            os.killpg(process.pid, signal.SIGTERM)
-            try:
-                process.wait(GRACE_SECONDS)
-            except subprocess.TimeoutExpired:
-                pass
-        finally:
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-            process.wait()
-        output.seek(0)
-        errors.seek(0)
-        return output.read(), errors.read(), process.returncode, stopped
 
 
 def shown(word: str, folder: str) -> str:
@@ -156,9 +123,9 @@ def launch(program: catalog.Program, arm: catalog.Arm, plan: Plan, traced: bool,
         command = full_command(program, arm, plan, str(report))
         command += ["--trace", str(trace)] if traced else []
         samples = counter.watch() if counter else None
-        output, errors, code, stopped = contained(command, environment, plan.timeout, folder)
+        output, errors, code, stopped = launched.contained(command, environment, plan.timeout, folder)
         rows = samples.stop() if samples else []
-        line = steps_in(output + errors, program.step, plan.skip) if program.command else line_of(output)
+        line = own_steps(output + errors, program.step, plan.skip) if program.command else line_of(output)
         record: Record = {
             "program": program.name,
             "arm": arm.name,

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import catalog
-import decide
 import session
+from elbowroom import pair_verdict
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples" / "pytorch"))
 
@@ -61,8 +61,8 @@ def verdict_text(document: session.Document, verdict: dict[str, Any]) -> str:
     failed = session.failures(document, program, arm)
     if failed:
         return f"**failed**: {failed} of {len(session.of(document, program, arm))} launches"
-    words = verdict["verdict"] + (", by host time" if verdict["measure"] == decide.HOST_TIME else "")
-    return f"**{words}**" if verdict["verdict"] in (decide.FASTER, decide.SLOWER) else words
+    words = verdict["verdict"] + (", by host time" if verdict["measure"] == pair_verdict.HOST_TIME else "")
+    return f"**{words}**" if verdict["verdict"] in (pair_verdict.FASTER, pair_verdict.SLOWER) else words
 
 
 def time_rows(document: session.Document) -> list[list[str]]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import catalog
-import decide
+from elbowroom import pair_verdict
 
 SCHEMA = "elbowroom.yardstick/1"
 FAILURES = 2  # of an arm, after which it is left out
@@ -86,18 +86,18 @@ def pairs(document: Document, program: str, arm: str) -> list[tuple[Record, Reco
 
 
 def idle_of(document: Document, program: str) -> float | None:
-    shares = [decide.idle_share(record.get("busy_ms"), record["steps_ms"]) for record in good(of(document, program, catalog.PLAIN))]
+    shares = [pair_verdict.idle_share(record.get("busy_ms"), record["steps_ms"]) for record in good(of(document, program, catalog.PLAIN))]
     return next((share for share in shares if share is not None), None)
 
 
-def verdict_of(document: Document, program: str, arm: str) -> decide.Verdict:
+def verdict_of(document: Document, program: str, arm: str) -> pair_verdict.Verdict:
     idle = idle_of(document, program)
     found = pairs(document, program, arm)
-    if idle is not None and idle >= decide.HOST_BOUND_IDLE:
-        values = [decide.host_time_value(plain["cpu_ms"], run["cpu_ms"], plain["steps_ms"]) for plain, run in found]
-        return decide.judge(values, decide.HOST_TIME)
-    values = [decide.step_time_value(plain["steps_ms"], run["steps_ms"]) for plain, run in found]
-    return decide.judge(values, decide.STEP_TIME)
+    if idle is not None and idle >= pair_verdict.HOST_BOUND_IDLE:
+        values = [pair_verdict.host_time_value(plain["cpu_ms"], run["cpu_ms"], plain["steps_ms"]) for plain, run in found]
+        return pair_verdict.judge(values, pair_verdict.HOST_TIME)
+    values = [pair_verdict.step_time_value(plain["steps_ms"], run["steps_ms"]) for plain, run in found]
+    return pair_verdict.judge(values, pair_verdict.STEP_TIME)
 
 
 def order_of(arms: Sequence[catalog.Arm], number: int) -> list[catalog.Arm]:
@@ -118,7 +118,7 @@ class Session:
         self._launch = launch
         self._arms = arms
         self._others = others
-        self._looks = [look for look in decide.LOOKS if look <= most] or [most]
+        self._looks = [look for look in pair_verdict.LOOKS if look <= most] or [most]
 
     def _exclude(self, program: str, arm: str, reason: str) -> None:
         self.document["excluded"].append({"program": program, "arm": arm, "reason": reason})
@@ -132,7 +132,7 @@ class Session:
     def decided(self, program: catalog.Program) -> bool:
         """True too where nothing is left to be decided."""
         verdicts = [verdict_of(self.document, program.name, arm.name).verdict for arm in self._judged(program)]
-        return self.excluded(program.name) or all(verdict != decide.UNDECIDED for verdict in verdicts)
+        return self.excluded(program.name) or all(verdict != pair_verdict.UNDECIDED for verdict in verdicts)
 
     def _wanted(self, program: catalog.Program, arm: catalog.Arm, number: int) -> bool:
         if self.excluded(program.name) or self.excluded(program.name, arm.name):

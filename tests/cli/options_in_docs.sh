@@ -14,6 +14,7 @@ pages() {
     explain) echo docs/explain.md ;;
     report) echo docs/report.md ;;
     run) echo docs/run.md ;;
+    measure) echo docs/programs.md ;;
     doctor) echo docs/doctor.md ;;
     validate) echo docs/outputs.md docs/results/scale.md ;;
     launch) echo docs/ranks.md ;;

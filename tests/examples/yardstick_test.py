@@ -59,12 +59,12 @@ class ProtocolTest(unittest.TestCase):
 
     def test_programs_that_print_for_people(self) -> None:
         output = "step 1/4 | loss 10.9 | 72.50 ms | 1,000 tok/s\nstep 2/4 | loss 9 | 70.25 ms | 2,000 tok/s\n"
-        self.assertEqual(launches.steps_in(output, r"\| (?P<ms>[\d.]+) ms", 0), {"steps_ms": [72.5, 70.25]})
-        self.assertEqual(launches.steps_in(output, r"\| (?P<ms>[\d.]+) ms", 1), {"steps_ms": [70.25]})
+        self.assertEqual(launches.own_steps(output, r"\| (?P<ms>[\d.]+) ms", 0), {"steps_ms": [72.5, 70.25]})
+        self.assertEqual(launches.own_steps(output, r"\| (?P<ms>[\d.]+) ms", 1), {"steps_ms": [70.25]})
         # 1,000 and 2,000 a second: what takes 1 ms and half of it.
-        self.assertEqual(launches.steps_in(output, r"(?P<per_second>[\d,]+) tok", 0), {"steps_ms": [1.0, 0.5]})
-        self.assertIsNone(launches.steps_in(output, r"(?P<ms>[\d.]+) ms", 2))
-        self.assertIsNone(launches.steps_in("0.00 ms", r"(?P<ms>[\d.]+) ms", 0))
+        self.assertEqual(launches.own_steps(output, r"(?P<per_second>[\d,]+) tok", 0), {"steps_ms": [1.0, 0.5]})
+        self.assertIsNone(launches.own_steps(output, r"(?P<ms>[\d.]+) ms", 2))
+        self.assertIsNone(launches.own_steps("0.00 ms", r"(?P<ms>[\d.]+) ms", 0))
 
     def test_reasons(self) -> None:
         self.assertEqual(launches.reason_of(77, "noise\nskipped: no GPU\n"), "no GPU")
@@ -306,7 +306,7 @@ class CommandTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
-        for path in (YARDSTICK, catalog.PROGRAMS, catalog.LAUNCHER.parent):
+        for path in (YARDSTICK, catalog.PROGRAMS, catalog.LAUNCHER.parent, ROOT / "python" / "elbowroom"):
             target = self.folder / path.relative_to(ROOT)
             target.mkdir(parents=True)
             for file in path.glob("*.py"):

@@ -18,7 +18,10 @@ std::vector<doctor::Gpu> doctor_gpus(std::string& release);
 /// As a shell finds it, but for entries of PATH that are the current folder.
 std::optional<std::string> program_on_path(std::string_view program);
 
-/// Asks the Python of ELBOWROOM_PYTHON, or python3 on PATH. `package` is the folder that has elbowroom's Python part.
+/// The Python of ELBOWROOM_PYTHON, or python3 on PATH.
+std::optional<std::string> chosen_python();
+
+/// Asks that Python. `package` is the folder that has elbowroom's Python part.
 doctor::Python doctor_python(const std::string& package);
 
 }  // namespace elbowroom

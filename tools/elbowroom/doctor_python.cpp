@@ -84,9 +84,11 @@ std::optional<std::string> text_in(const nlohmann::json& document, const char* n
 
 }  // namespace
 
+std::optional<std::string> chosen_python() { return read(kPython) ? read(kPython) : program_on_path("python3"); }
+
 doctor::Python doctor_python(const std::string& package) {
   doctor::Python python;
-  const std::optional<std::string> program = read(kPython) ? read(kPython) : program_on_path("python3");
+  const std::optional<std::string> program = chosen_python();
   if (!program) {
     python.problem = "not found on PATH";
     return python;

@@ -49,12 +49,13 @@ constexpr std::array kExamples{
     Example{"explain", "elbowroom explain trace.json.gz"},
     Example{"run", "elbowroom run -- torchrun --nproc-per-node 2 train.py"},
     Example{"launch", "elbowroom launch -n 2 -- elbowroom bench --suite quick"},
+    Example{"measure", "elbowroom measure -- torchrun --nproc-per-node 2 train.py"},
     Example{"doctor", "elbowroom doctor"},
 };
 
 std::string_view codes_of(const std::string& command) {
   if (command == "run" || command == "launch") { return kRunCodes; }
-  return command == "bench" || command == "tune" ? kMeasuringCodes : kUsualCodes;
+  return command == "bench" || command == "tune" || command == "measure" ? kMeasuringCodes : kUsualCodes;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench_command.hpp"
@@ -17,6 +18,7 @@
 #include "help.hpp"
 #include "launch_command.hpp"
 #include "list_command.hpp"
+#include "measure_command.hpp"
 #include "plan_command.hpp"
 #include "profile_command.hpp"
 #include "rank_session.hpp"
@@ -52,6 +54,11 @@ std::string unknown_command(const CLI::App& app, int argc, char** argv) {
   return fmt::format("'{}' is no subcommand, expected one of {}", argv[1], names);
 }
 
+/// Options end at "--" there.
+bool takes_command(std::string_view where) {
+  return where == "elbowroom run" || where == "elbowroom launch" || where == "elbowroom measure";
+}
+
 /// What the parser says, and where more is to be read.
 void complain_of(const CLI::App& app, const elbowroom::SplitCommandLine& split, const CLI::ParseError& error) {
   std::string where = "elbowroom";
@@ -59,8 +66,7 @@ void complain_of(const CLI::App& app, const elbowroom::SplitCommandLine& split, 
     command = command->get_subcommands().front();
     where += " " + command->get_name();
   }
-  const bool without_dashes = (where == "elbowroom run" || where == "elbowroom launch") && !split.command &&
-                              dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  const bool without_dashes = takes_command(where) && !split.command && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
   const std::string expected = without_dashes ? "expected -- before the command, see " + where : "see " + where;
   elbowroom::print_notice(where, fmt::format("{}; {} --help", error.what(), expected));
 }
@@ -107,6 +113,7 @@ int run(int argc, char** argv) {
   const elbowroom::SplitCommandLine split = elbowroom::split_command_line(argc, argv);
   elbowroom::add_run_command(app, split.command, chosen);
   elbowroom::add_launch_command(app, split.command, chosen);
+  elbowroom::add_measure_command(app, split.command, by_one);
   refuse_empty_values(app);
   elbowroom::add_examples(app);
   app.footer("elbowroom help SUBCOMMAND shows its options, elbowroom doctor what this machine lacks.");

@@ -228,7 +228,7 @@ int run_command(const RunArguments& arguments, const std::optional<std::vector<s
 SplitCommandLine split_command_line(int argc, char** argv) {
   const int count = std::max(argc, 0);
   const std::string_view called = count < 2 ? "" : argv[1];
-  if (called != "run" && called != "launch") { return {count, std::nullopt}; }
+  if (called != "run" && called != "launch" && called != "measure") { return {count, std::nullopt}; }
   char** const end = argv + count;
   char** const cut = std::find_if(argv, end, [](const char* argument) { return std::string_view(argument) == "--"; });
   if (cut == end) { return {count, std::nullopt}; }
