@@ -15,6 +15,8 @@ OLDEST_NCCL = 22800
 SYMMETRIC = 1  # NCCL_WIN_COLL_SYMMETRIC
 UNDEFINED = -(1 << 31)  # a field of NCCL's configuration that nobody set
 BLOCKS = "16"  # by itself NCCL takes 7, too few beside compute
+CHOOSE_BLOCKS = ("NCCL_SYM_CTAS", "NCCL_MIN_CTAS", "NCCL_MAX_CTAS", "ELBOWROOM_RUN_SYMMETRIC_BLOCKS")
+NOT_CACHED = "NCCL_NO_CACHE"  # names of variables that NCCL 2.29.7 and later read at each use
 MULTICAST = "NVLink multicast may be on: NCCL bounds its blocks itself, which was not measured"
 AVERAGES_SINCE = 23003  # NCCL whose symmetric scatters have means
 
@@ -23,18 +25,27 @@ class Unusable(Exception):
     """Why nothing can be registered."""
 
 
+def leave_blocks_open() -> None:
+    """Has NCCL read the number of blocks at each use. To be called before the process' first collective.
+
+    NCCL from 2.29 on asks for it at any collective, and would keep what it finds there: nothing, as buffers are placed later.
+    """
+    names = [name for name in os.environ.get(NOT_CACHED, "").split(",") if name]
+    if not {"ALL", "NCCL_SYM_CTAS"} & set(names) and not any(os.environ.get(name) for name in CHOOSE_BLOCKS):
+        os.environ[NOT_CACHED] = ",".join([*names, "NCCL_SYM_CTAS"])
+
+
 def choose_blocks(backend: Any) -> str:
-    """Sets the number of blocks of the kernels for symmetric memory, unless somebody chose blocks. NCCL reads it at the first of them."""
+    """Sets the number of blocks of the kernels for symmetric memory, unless somebody chose blocks."""
     config = backend.options.config
     if (config.min_ctas, config.max_ctas) != (UNDEFINED, UNDEFINED):
         return f"{config.min_ctas},{config.max_ctas}"
-    chosen = ("NCCL_SYM_CTAS", "NCCL_MIN_CTAS", "NCCL_MAX_CTAS", "ELBOWROOM_RUN_SYMMETRIC_BLOCKS")
-    if not any(os.environ.get(name) for name in chosen):
+    if not any(os.environ.get(name) for name in CHOOSE_BLOCKS):
         if multicast.may_be_used(_driver()):
             record.say_of_blocks(MULTICAST)
         else:
             os.environ["NCCL_SYM_CTAS"] = BLOCKS
-    return ",".join(os.environ.get(name, "") for name in chosen)
+    return ",".join(os.environ.get(name, "") for name in CHOOSE_BLOCKS)
 
 
 def _driver() -> Any:

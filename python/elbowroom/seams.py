@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from elbowroom import buckets, compression, division, parts, placement, record, scaled_copy, staging, steps, unsharded
+from elbowroom.registrations import leave_blocks_open
 
 _installed: set[str] = set()
 
@@ -40,6 +41,7 @@ def install_ddp(module: ModuleType) -> None:
     torch = sys.modules["torch"]
     if not _usable(torch, "DistributedDataParallel"):
         return
+    leave_blocks_open()
     if not _holds(torch, parts.BUCKETS):
         record.refuse_all(f"DistributedDataParallel: {record.left_out(parts.BUCKETS.name)}")
         return
@@ -102,6 +104,7 @@ def install_fsdp2(module: ModuleType) -> None:
     torch = sys.modules["torch"]
     if not _usable(torch, "FSDP2"):
         return
+    leave_blocks_open()
     if not _holds(torch, parts.STAGING):
         record.refuse_all(f"FSDP2: {record.left_out(parts.STAGING.name)}")
         return

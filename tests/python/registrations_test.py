@@ -99,6 +99,19 @@ class BlocksTest(unittest.TestCase):
         self.assertEqual(self.chosen(NCCL_MIN_CTAS="8"), (",8,,", None))
         self.assertEqual(self.chosen(ELBOWROOM_RUN_SYMMETRIC_BLOCKS="chosen"), (",,,chosen", None))
 
+    def test_nccl_reads_the_number_at_each_use_unless_somebody_chose(self) -> None:
+        for environment, after in (
+            ({}, "NCCL_SYM_CTAS"),
+            ({"NCCL_NO_CACHE": "NCCL_ALGO"}, "NCCL_ALGO,NCCL_SYM_CTAS"),
+            ({"NCCL_NO_CACHE": "ALL"}, "ALL"),
+            ({"NCCL_SYM_CTAS": "24"}, None),
+            ({"NCCL_MAX_CTAS": "8"}, None),
+        ):
+            with mock.patch.dict(os.environ, environment, clear=True):
+                registrations.leave_blocks_open()
+                registrations.leave_blocks_open()
+                self.assertEqual(os.environ.get("NCCL_NO_CACHE"), after)
+
     def test_nccl_bounds_the_blocks_of_multicast_itself(self) -> None:
         with mock.patch.object(record, "_record", record._Record(0, [], [])), mock.patch.object(registrations.multicast, "_device_can", lambda driver: True):
             self.assertEqual(self.chosen(NCCL_NVLS_ENABLE="2"), (",,,", None))
