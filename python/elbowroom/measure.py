@@ -165,7 +165,7 @@ def save(document: dict[str, Any], path: str) -> None:
     if path == "-":
         sys.stdout.write(text)
         return
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=Path(path).resolve().parent, delete=False) as partial:
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=Path(path).resolve().parent, prefix=".elbowroom-", suffix=".partial", delete=False) as partial:
         partial.write(text)
     os.chmod(partial.name, 0o644)
     os.replace(partial.name, path)

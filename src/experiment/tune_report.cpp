@@ -16,6 +16,7 @@
 #include "report/json_values.hpp"
 #include "report/schedule_words.hpp"
 #include "report/schemas.hpp"
+#include "report/wrapped_text.hpp"
 
 namespace elbowroom {
 namespace {
@@ -47,15 +48,42 @@ std::size_t widest_reason(const std::vector<const MeasuredCandidate*>& candidate
   return width;
 }
 
-std::string row(const MeasuredCandidate& measured, const StoredChoice& choice, std::size_t reason_width) {
+/// What a row begins with in any width.
+std::string row_head(const MeasuredCandidate& measured, const StoredChoice& choice) {
   const Candidate& candidate = measured.candidate;
   const RankInterval interval = measured.interval();
   const bool chosen = candidate.scheme == choice.scheme && candidate.plan == choice.plan;
-  const std::string plan = detail::schedule_words(to_string(candidate.scheme), candidate.plan);
-  return fmt::format("{} {:>9} {:>19} {:>6} {:>9}  {:<{}} {}\n", chosen ? '*' : ' ', milliseconds(interval.median),
-                     milliseconds(interval.low) + ".." + milliseconds(interval.high), measured.times.size(),
+  return fmt::format("{} {:>9} {:>19}", chosen ? '*' : ' ', milliseconds(interval.median),
+                     milliseconds(interval.low) + ".." + milliseconds(interval.high));
+}
+
+std::string plan_of_row(const MeasuredCandidate& measured) {
+  return detail::schedule_words(to_string(measured.candidate.scheme), measured.candidate.plan);
+}
+
+std::string row(const MeasuredCandidate& measured, const StoredChoice& choice, std::size_t reason_width) {
+  const Candidate& candidate = measured.candidate;
+  return fmt::format("{} {:>6} {:>9}  {:<{}} {}\n", row_head(measured, choice), measured.times.size(),
                      candidate.predicted ? milliseconds(*candidate.predicted) : "-", in_words(candidate.reason), reason_width,
-                     plan);
+                     plan_of_row(measured));
+}
+
+std::string rows(const std::vector<const MeasuredCandidate*>& sorted, const StoredChoice& choice, std::size_t width) {
+  const std::size_t reason_width = widest_reason(sorted);
+  std::string text = fmt::format("#   time ms         interval ms trials predicted  {:<{}} plan\n", kReasonTitle, reason_width);
+  std::size_t widest = 0;
+  for (const MeasuredCandidate* measured : sorted) {
+    const std::string line = row(*measured, choice, reason_width);
+    widest = std::max(widest, line.size() - 1);
+    text += line;
+  }
+  if (widest <= width) { return text; }
+  text = "#   time ms         interval ms  plan (--wide adds trials, predicted, how)\n";
+  for (const MeasuredCandidate* measured : sorted) {
+    const std::string head = row_head(*measured, choice) + "  ";
+    text += detail::wrapped(head, plan_of_row(*measured), head.size(), width);
+  }
+  return text;
 }
 
 OrderedJson measured_json(const MeasuredCandidate& measured) {
@@ -140,14 +168,12 @@ OrderedJson case_json(const TunedCase& tuned) {
 
 }  // namespace
 
-std::string to_table(const TunedCase& tuned, Provenance provenance) {
+std::string to_table(const TunedCase& tuned, Provenance provenance, std::size_t width) {
   const std::vector<const MeasuredCandidate*> sorted = by_time(tuned);
   std::string text = fmt::format("# {}: {}\n", to_string(provenance), case_line(tuned.what));
   text += fmt::format("# {} candidates, {} trials, {:.1f} s: {}\n", sorted.size(), tuned.choice.trials, tuned.spent.count(),
                       to_string(tuned.ending));
-  const std::size_t reason_width = widest_reason(sorted);
-  text += fmt::format("#   time ms         interval ms trials predicted  {:<{}} plan\n", kReasonTitle, reason_width);
-  for (const MeasuredCandidate* measured : sorted) { text += row(*measured, tuned.choice, reason_width); }
+  text += rows(sorted, tuned.choice, width);
   for (const MeasuredCandidate& measured : tuned.candidates) {
     if (measured.times.empty() && measured.dropped) {
       text += fmt::format("# refused: {}: {}\n", in_words(measured.candidate.plan), *measured.dropped);

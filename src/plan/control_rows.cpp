@@ -170,7 +170,7 @@ constexpr std::array kRows{
              .peer = {Scheme::comm_blocks_only, budget_plans}}},
     Control{
         number<&OverlapPlan::cluster>("cluster", "", "cluster {}",
-                                      {Shown::always, "clus-", "ter", "cluster size that the plan gives the collective's kernel"}),
+                                      {Shown::always, "cluster", "", "cluster size that the plan gives the collective's kernel"}),
         {.purpose = "lets the collective's blocks start in smaller groups",
          .values_in_words = "1, 2, 4, as they divide the comm blocks",
          .refused_in_words = "devices without clusters; copy engines that move everything",

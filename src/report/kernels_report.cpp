@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 
 #include "elbowroom/base/grouped.hpp"
 #include "report/plan_words.hpp"
@@ -29,23 +30,36 @@ std::string room_column(const ResidencyPlan& plan) {
 
 }  // namespace
 
-std::string kernels_table(const KernelsReport& report) {
+std::string kernels_table(const KernelsReport& report, std::size_t width) {
+  constexpr std::size_t all_columns = 140;  // with names of some 30 characters
+  const bool narrow = width < all_columns;
   std::string text;
   const auto out = std::back_inserter(text);
+  const auto shared = [narrow](std::string_view fixed, std::string_view dynamic) {
+    return narrow ? std::string() : fmt::format("{:>10}  {:>11}  ", fixed, dynamic);
+  };
+  const auto put = [&](std::string_view name, std::string_view begin, std::string_view planned) {
+    if (narrow) { fmt::format_to(out, "{}\n{}{}\n", name, begin, planned.substr(0, planned.find_last_not_of(' ') + 1)); }
+    if (!narrow) { fmt::format_to(out, "{}{}{}\n", begin, planned, name); }
+  };
+  const auto planned = [](std::string_view blocks, std::string_view cap, std::string_view room) {
+    return fmt::format("{:>9}  {:<22}  {:<18}  ", blocks, cap, room);
+  };
   fmt::format_to(out, "device   {} ({}, {})\n", report.device.name, report.device.title, report.device.architecture);
   fmt::format_to(out, "{}\n\n", detail::comm_line(report.comm, report.comm_is_default));
-  fmt::format_to(out, "{:>7}  {:>9}  {:>10}  {:>11}  {:>9}  {:<22}  {:<18}  {}\n", "threads", "registers", "static (B)",
-                 "dynamic (B)", "blocks/SM", "cap: pad (B)", "comm block beside", "kernel");
+  put("kernel", fmt::format("{:>7}  {:>9}  {}", "threads", "registers", shared("static (B)", "dynamic (B)")),
+      planned("blocks/SM", "cap: pad (B)", "comm block beside"));
   for (const PlannedKernel& kernel : report.kernels) {
     const KernelFootprint& block = kernel.footprint;
-    fmt::format_to(out, "{:>7}  {:>9}  {:>10}  {:>11}  ", block.threads.count(), block.registers_per_thread.count(),
-                   grouped(block.static_shared.count()), grouped(block.dynamic_shared.count()));
-    if (kernel.plan) {
-      fmt::format_to(out, "{:>9}  {:<22}  {:<18}  {}\n", kernel.plan->rows.front().range.blocks_per_sm.count(),
-                     cap_column(*kernel.plan), room_column(*kernel.plan), kernel.name);
-    } else {
-      fmt::format_to(out, "{:>9}  {:<22}  {:<18}  {}: {}\n", "-", "-", "-", kernel.name, kernel.plan.error().message);
+    const std::string begin = fmt::format("{:>7}  {:>9}  {}", block.threads.count(), block.registers_per_thread.count(),
+                                          shared(grouped(block.static_shared.count()), grouped(block.dynamic_shared.count())));
+    if (!kernel.plan) {
+      put(fmt::format("{}: {}", kernel.name, kernel.plan.error().message), begin, planned("-", "-", "-"));
+      continue;
     }
+    put(kernel.name, begin,
+        planned(fmt::to_string(kernel.plan->rows.front().range.blocks_per_sm.count()), cap_column(*kernel.plan),
+                room_column(*kernel.plan)));
   }
   return text;
 }

@@ -105,18 +105,23 @@ std::string plan_verdict(const PlanReport& report) {
       report.comm.name, in_words(rows.back().comm_blocked_by));
 }
 
-std::string plan_table(const PlanReport& report) {
+std::string plan_table(const PlanReport& report, std::size_t width) {
+  constexpr std::size_t all_columns = 115;  // where a comm block is blocked by two resources
+  const bool narrow = width < all_columns;
   std::string text;
   const auto out = std::back_inserter(text);
   fmt::format_to(out, "device   {} ({}, {})\n", report.device.name, report.device.title, report.device.architecture);
   fmt::format_to(out, "compute  {}\n", detail::footprint_line(report.kernel));
   fmt::format_to(out, "{}\n\n", detail::comm_line(report.comm, report.comm_is_default));
-  fmt::format_to(out, "{:>9}  {:>11}  {:>11}  {:<26}  {:<13}  {}\n", "blocks/SM", "pad min (B)", "pad max (B)", "limited by",
-                 "buys", "a comm block beside them");
+  const auto middle = [narrow](std::string_view limit, std::string_view gain) {
+    return narrow ? std::string() : fmt::format("{:<26}  {:<13}  ", limit, gain);
+  };
+  fmt::format_to(out, "{:>9}  {:>11}  {:>11}  {}{}\n", "blocks/SM", "pad min (B)", "pad max (B)", middle("limited by", "buys"),
+                 "a comm block beside them");
   for (const ResidencyRow& row : report.plan.rows) {
-    fmt::format_to(out, "{:>9}  {:>11}  {:>11}  {:<26}  {:<13}  {}\n", row.range.blocks_per_sm.count(),
-                   grouped(row.range.pad_min.count()), grouped(row.range.pad_max.count()), in_words(row.range.limited_by),
-                   gain_column(row.gain), comm_column(row));
+    fmt::format_to(out, "{:>9}  {:>11}  {:>11}  {}{}\n", row.range.blocks_per_sm.count(), grouped(row.range.pad_min.count()),
+                   grouped(row.range.pad_max.count()), middle(in_words(row.range.limited_by), gain_column(row.gain)),
+                   comm_column(row));
   }
   return text + "\n" + plan_verdict(report) + "\n";
 }

@@ -100,9 +100,9 @@ std::vector<ResultColumn> measured_columns() {
                          return result.metrics.time_ratio ? fixed(*result.metrics.time_ratio, scale.ratio_decimals)
                                                           : std::string(kAbsentCell);
                        }},
-          ResultColumn{"reduction", "reduc-", "tion", "%", "1 - time ratio", Alignment::right, Presence::always,
+          ResultColumn{"reduction", "reduction", "", "%", "1 - time ratio", Alignment::right, Presence::always,
                        [](Cell result, Scale scale) { return percent(result.metrics.reduction, scale); }},
-          ResultColumn{"overlap_rate", "over-", "lap", "%",
+          ResultColumn{"overlap_rate", "overlap", "", "%",
                        "share of communication time during which computation runs on the same GPU", Alignment::right,
                        Presence::always, [](Cell result, Scale scale) { return percent(result.metrics.overlap_rate, scale); }},
           ResultColumn{"overlap_efficiency", "crit.", "path", "%", "overlap efficiency: (t_seq - t) / (t_seq - t_critical_path)",
@@ -181,7 +181,6 @@ std::string_view unit_of(const ResultColumn& column, const TableScale& scale) {
 
 std::string heading_of(const ResultColumn& column) {
   if (column.lower.empty()) { return std::string(column.upper); }
-  if (column.upper.ends_with('-')) { return fmt::format("{}{}", column.upper.substr(0, column.upper.size() - 1), column.lower); }
   return fmt::format("{} {}", column.upper, column.lower);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <string_view>
 #include <vector>
@@ -23,15 +24,16 @@ std::string padded(const std::string& text, std::size_t width, Alignment alignme
   return alignment == Alignment::left ? text + blanks : blanks + text;
 }
 
-/// `text` after `# `, broken at blanks so that no line but a single long word passes kTableWidth.
-std::string comment(std::string_view text) {
+/// `text` after `# `, broken at blanks so that no line but a single long word passes `width` or
+/// kTableWidth.
+std::string comment(std::string_view text, std::size_t width) {
   constexpr std::string_view blanks = " \n\r\t";
   std::string lines;
   std::string line = "#";
   for (std::size_t begin = text.find_first_not_of(blanks); begin != std::string_view::npos;) {
     const std::size_t end = std::min(text.find_first_of(blanks, begin), text.size());
     const std::string_view word = text.substr(begin, end - begin);
-    if (display_width(line) + 1 + display_width(word) > kTableWidth) {
+    if (display_width(line) + 1 + display_width(word) > std::min(width, kTableWidth)) {
       lines += line + "\n";
       line = "#  ";
     }
@@ -74,8 +76,12 @@ std::string aligned(char mark, const Row& row, const std::vector<std::size_t>& w
   return line + "\n";
 }
 
-std::string grid(const CaseResult& result, const TableScale& scale) {
-  const std::vector<ResultColumn> columns = columns_of(result);
+/// Tags of the columns that a narrow table goes without, the first to leave first.
+constexpr std::array<std::string_view, 11> kLeaving = {
+    "plan.cluster",       "time_ratio",       "energy.idle_joules", "comm_inflation",    "compute_inflation", "plan.comm_blocks",
+    "overlap_efficiency", "energy.low..high", "limited_by",         "time_us.low..high", "overlap_rate"};
+
+std::string grid(const std::vector<ResultColumn>& columns, const CaseResult& result, const TableScale& scale) {
   const std::vector<Row> head = head_rows(columns, scale);
   std::vector<Row> rows = head;
   for (const SchemeResult& scheme : result.results) { rows.push_back(body_row(columns, scheme, scale)); }
@@ -90,23 +96,49 @@ std::string grid(const CaseResult& result, const TableScale& scale) {
   return text;
 }
 
+bool fits(std::string_view text, std::size_t width) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (display_width(line) > width) { return false; }
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+  }
+  return true;
+}
+
+/// The whole grid, or one without the columns that must leave and a line of their names.
+std::string fitting_grid(const CaseResult& result, const TableScale& scale, std::size_t width) {
+  std::vector<ResultColumn> columns = columns_of(result);
+  std::string text = grid(columns, result, scale);
+  std::string without;
+  for (const std::string_view tag : kLeaving) {
+    if (fits(text, width)) { break; }
+    const auto leaves = std::ranges::find(columns, tag, &ResultColumn::tag);
+    if (leaves == columns.end()) { continue; }
+    without += (without.empty() ? "" : ", ") + heading_of(*leaves);
+    columns.erase(leaves);
+    text = grid(columns, result, scale);
+  }
+  return without.empty() ? text : text + comment(fmt::format("--wide adds {}", without), width);
+}
+
 }  // namespace
 
-std::string table_preamble(const Origin& origin) {
-  std::string text =
-      comment(fmt::format("elbowroom: {}", device_line(origin))) + comment(fmt::format("versions: {}", versions_line(origin)));
-  if (const auto model = model_line(origin)) { text += comment(*model); }
+std::string table_preamble(const Origin& origin, std::size_t width) {
+  std::string text = comment(fmt::format("elbowroom: {}", device_line(origin)), width) +
+                     comment(fmt::format("versions: {}", versions_line(origin)), width);
+  if (const auto model = model_line(origin)) { text += comment(*model, width); }
   return text;
 }
 
-std::string to_table(const CaseResult& result, const Origin& origin) {
+std::string to_table(const CaseResult& result, const Origin& origin, std::size_t width) {
   const TableScale scale = table_scale(result, origin.device.model);
+  const auto comment = [width](std::string_view line) { return elbowroom::comment(line, width); };
   std::string text = comment(fmt::format("{}: {}", to_string(origin.provenance), case_line(result.what)));
   text += comment(detail::alone_line(result, scale));
   if (result.hardware_limit) { text += comment(detail::limit_line(*result.hardware_limit, scale)); }
   text += comment(fmt::format("{}{}", detail::statistics_line(result, origin.device.model),
                               best_result(result) == nullptr ? "" : "; * least median"));
-  if (!result.results.empty()) { text += grid(result, scale); }
+  if (!result.results.empty()) { text += fitting_grid(result, scale, width); }
   for (const SchemeResult& scheme : result.results) {
     if (const std::string rare = detail::rare_controls(scheme); !rare.empty()) {
       text += comment(fmt::format("{}: {}", scheme.scheme, rare));

@@ -10,4 +10,8 @@ namespace elbowroom::detail {
 /// stays whole. Ends with a line break.
 std::string wrapped(std::string_view head, std::string_view text, std::size_t indent, std::size_t width);
 
+/// Lines of at most `width` columns: a longer one goes on in the next line, a little further in, behind "#" where it began with
+/// that.
+std::string folded(std::string_view text, std::size_t width);
+
 }  // namespace elbowroom::detail

@@ -46,6 +46,21 @@ Status add_to_profile(const std::string& path, const Profile& more, const Notice
   return detail::rewrite_stored(document, merged, notice);
 }
 
+Status remove_from_profile(const std::string& path, const ProfileKey& key, const NoticeSink& notice) {
+  const detail::StoredDocument document = profile_at(path);
+  const auto without = [&](const std::string& text) -> Result<std::string> {
+    const Result<Profile> profile = text.empty() ? Profile() : parse_profile(text, document.path);
+    if (!profile) { return profile.error(); }
+    Profile kept;
+    for (const StoredChoice& choice : profile->choices()) {
+      if (choice.key != key) { kept.put(choice); }
+    }
+    for (const StoredDuration& duration : profile->durations()) { kept.put(duration); }
+    return to_json(kept);
+  };
+  return detail::rewrite_stored(document, without, notice);
+}
+
 Status store_choice(const std::string& path, StoredChoice choice, const NoticeSink& notice) {
   choice.stored_at = seconds_since_1970();
   Profile more;

@@ -6,7 +6,8 @@ cd "$ELBOWROOM_SOURCE_DIR" || exit 1
 # pages SUBCOMMAND: where its options are described; nothing for one that has no page.
 pages() {
   case $1 in
-    list | plan) echo README.md docs/pad-ranges.md ;;
+    list) echo docs/outputs.md ;;
+    plan) echo README.md docs/outputs.md docs/pad-ranges.md ;;
     bench) echo docs/cases.md docs/metrics.md docs/outputs.md docs/tuning.md ;;
     tune) echo docs/cases.md docs/metrics.md docs/outputs.md docs/tuning.md ;;
     profile) echo docs/outputs.md docs/tuning.md ;;

@@ -18,6 +18,7 @@ ELSEWHERE = {
     "apt-get install g++ libcli11-dev libfmt-dev nlohmann-json3-dev rapidjson-dev": "the build names what is missing",
     "pip install .": "install.wheel builds it",
     "elbowroom run -- torchrun --nproc-per-node 2 train.py": "needs two GPUs and a user's program; tests/python and tests/interposer run its parts",
+    "elbowroom measure -- torchrun --nproc-per-node 2 train.py": "the same; cli.measure has a program that prints its steps",
     "elbowroom explain trace.json.gz": "needs a trace; cli.explain has some",
     "./dev demo": "builds all; dev_help compares its words",
     "./dev test": "runs this test",

@@ -30,6 +30,7 @@
 #include "report/progress.hpp"
 #include "report/schemas.hpp"
 #include "sweep_command.hpp"
+#include "terminal.hpp"
 #include "transfer_command.hpp"
 #include "validate_command.hpp"
 
@@ -49,6 +50,7 @@ struct BenchArguments {
   std::optional<std::string> trace_file;
   std::optional<std::string> markdown_file;
   bool dry_run = false;
+  bool wide = false;
   std::optional<std::string> sweep;
   std::vector<std::string> transfer;
   bool energy = false;
@@ -194,7 +196,7 @@ class BenchRun {
     const bool taken = arguments_.json_file == "-" || arguments_.markdown_file == "-" || arguments_.trace_file == "-";
     if (taken) {
       print_error(text);
-    } else if (Status printed = print_table(text); !printed) {
+    } else if (Status printed = print_table(text, arguments_.wide); !printed) {
       shown_ = printed;
     }
   }
@@ -230,7 +232,7 @@ class BenchRun {
       print_notice(kBench, fmt::format("no overlap rate, inflation or trace: {}", *measured.no_record_reason));
     }
     if (first) { show(table_preamble(results_.origin)); }
-    show("\n" + to_table(measured.result, results_.origin));
+    show("\n" + to_table(measured.result, results_.origin, table_columns(arguments_.wide)));
     results_.cases.push_back(std::move(measured.result));
     if (!arguments_.trace_file) { return; }
     for (LabelledTimeline& timeline : measured.timelines) { traces_.timelines.push_back(std::move(timeline)); }
@@ -317,6 +319,7 @@ void add_bench_command(CLI::App& app, std::function<int()>& chosen) {
                     "Measure the energy of every schedule too, by the GPUs' counters: half a minute each on most GPUs");
   add_energy_span(*command, arguments->energy_span);
   command->add_flag("--dry-run", arguments->dry_run, "Show what would be run");
+  command->add_flag("--wide", arguments->wide, "All columns on a terminal that has fewer");
   CLI::Option* sweep =
       command->add_option("--sweep", arguments->sweep,
                           "One or two axes by comma, each a control or a member of the scenario with values by colon, "

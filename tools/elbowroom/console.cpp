@@ -11,7 +11,10 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "elbowroom/report/table_width.hpp"
 #include "exit_code.hpp"
+#include "report/wrapped_text.hpp"
+#include "terminal.hpp"
 
 namespace elbowroom {
 
@@ -29,8 +32,9 @@ Status print(std::string_view text) {
   return written ? Status() : Status(failed(detail::cannot("written", "standard output")));
 }
 
-Status print_table(std::string_view text) {
-  Status printed = print(text);
+Status print_table(std::string_view text, bool wide) {
+  const std::size_t columns = table_columns(wide);
+  Status printed = print(columns == kAnyWidth ? std::string(text) : detail::folded(text, columns));
   return printed || errno == EPIPE ? Status() : printed;
 }
 

@@ -15,8 +15,9 @@ void occupy_standard_streams();
 /// To standard output, at once.
 Status print(std::string_view text);
 
-/// A table that goes along with documents: a reader that has gone is no reason to lose those.
-Status print_table(std::string_view text);
+/// A table that goes along with documents: a reader that has gone is no reason to lose those. Lines that are longer than a terminal
+/// go on in the next one; `wide` leaves them.
+Status print_table(std::string_view text, bool wide = false);
 
 /// To standard error. What cannot be written there is lost: no outcome depends on it.
 void print_error(std::string_view text);

@@ -2,10 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdlib>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "console.hpp"
@@ -13,6 +16,7 @@
 #include "doctor/library_path.hpp"
 #include "doctor_facts.hpp"
 #include "exit_code.hpp"
+#include "terminal.hpp"
 
 namespace elbowroom {
 namespace {
@@ -38,12 +42,30 @@ void leave_current_folder(bool json) {
   execv("/proc/self/exe", arguments.data());
 }
 
+/// The states of the checks as colours: green is ok, yellow asks for something.
+std::string colored(std::string table) {
+  for (const auto& [state, shown] :
+       {std::pair("\n  ok    ", "\n  \x1b[32mok\x1b[0m    "), {"\n  to do ", "\n  \x1b[33mto do\x1b[0m "}}) {
+    const std::string_view from = state;
+    const std::string_view to = shown;
+    for (std::size_t at = 0; (at = table.find(from, at)) != std::string::npos; at += to.size()) {
+      table.replace(at, from.size(), to);
+    }
+  }
+  return table;
+}
+
+Status show_checks(const doctor::Facts& facts, const std::vector<doctor::Check>& checks) {
+  std::string table = doctor::to_table(facts, checks, std::min(kColumns, table_columns(false)));
+  return print_table(shows_colors(STDOUT_FILENO) ? colored(std::move(table)) : table, true);
+}
+
 int run_doctor(bool json) {
   leave_current_folder(json);
   doctor::Facts facts = doctor_facts();
   if (const char* const given = std::getenv(kGivenPath)) { facts.library_path = given; }
   const std::vector<doctor::Check> checks = doctor::checks_of(facts);
-  const Status printed = json ? print(doctor::to_json(facts, checks)) : print_table(doctor::to_table(facts, checks, kColumns));
+  const Status printed = json ? print(doctor::to_json(facts, checks)) : show_checks(facts, checks);
   if (!printed) { return complain("elbowroom doctor", printed.error()); }
   return doctor::has_work(checks) ? exit_failed : exit_ok;
 }

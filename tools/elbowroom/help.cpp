@@ -1,6 +1,5 @@
 #include "help.hpp"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "report/wrapped_text.hpp"
+#include "terminal.hpp"
 
 namespace elbowroom {
 namespace {
@@ -20,11 +20,7 @@ constexpr std::size_t kNarrowest = 60;
 constexpr std::size_t kUsual = 80;
 constexpr std::size_t kWidest = 120;  // longer lines are hard to read
 
-std::size_t columns() {
-  winsize size = {};
-  const bool terminal = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return terminal ? std::clamp<std::size_t>(size.ws_col, kNarrowest, kWidest) : kUsual;
-}
+std::size_t columns() { return std::clamp(terminal_columns(STDOUT_FILENO).value_or(kUsual), kNarrowest, kWidest); }
 
 struct Example {
   std::string_view command;

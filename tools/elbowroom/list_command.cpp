@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "console.hpp"
@@ -90,13 +91,72 @@ std::string variable_lines() {
   return lines;
 }
 
+using OrderedJson = nlohmann::ordered_json;
+
+OrderedJson backend_json(const BackendEntry& entry) {
+  const Result<std::unique_ptr<Backend>> backend = entry.open({});
+  OrderedJson document = {{"name", entry.name}, {"purpose", entry.purpose}, {"usable", static_cast<bool>(backend)}};
+  document["why_not"] = backend ? OrderedJson() : OrderedJson(backend.error().message);
+  document["devices"] = OrderedJson::array();
+  if (!backend || (*backend)->provenance() == Provenance::simulated) { return document; }
+  for (const DeviceInfo& device : (*backend)->devices()) {
+    document["devices"].push_back({{"index", device.index},
+                                   {"name", device.name},
+                                   {"device", device.limits.name},
+                                   {"sms", device.limits.sms.count()},
+                                   {"memory_bytes", device.memory.count()}});
+  }
+  return document;
+}
+
+OrderedJson control_json(const Control& control) {
+  return {{"name", control.name},
+          {"purpose", control.purpose},
+          {"values", control.values_in_words},
+          {"refused", control.refused_in_words},
+          {"searched", control.searched != Searched::no}};
+}
+
+std::string list_json() {
+  OrderedJson document = {{"schema", "elbowroom.list/1"}};
+  for (const char* section :
+       {"backends", "devices", "comm_kernels", "suites", "schemes", "collectives", "controls", "environment"}) {
+    document[section] = OrderedJson::array();
+  }
+  for (const BackendEntry& entry : backends()) { document["backends"].push_back(backend_json(entry)); }
+  for (const DeviceLimits& device : device_catalog()) {
+    document["devices"].push_back({{"name", device.name},
+                                   {"title", device.title},
+                                   {"architecture", device.architecture},
+                                   {"sms", device.sms.count()},
+                                   {"simulated", simulated_width(device.name)}});
+  }
+  for (const Vendor vendor : {Vendor::nvidia, Vendor::amd}) {
+    for (const std::string& name : comm_kernel_names(vendor)) { document["comm_kernels"].push_back(name); }
+  }
+  for (const Suite& suite : suites()) { document["suites"].push_back({{"name", suite.name}, {"purpose", suite.purpose}}); }
+  for (const Scheme scheme : schemes()) { document["schemes"].push_back(to_string(scheme)); }
+  for (const CollectiveFacts& facts : collectives()) { document["collectives"].push_back(facts.name); }
+  for (const Control& control : controls()) { document["controls"].push_back(control_json(control)); }
+  for (const EnvironmentVariable& variable : environment_variables()) {
+    document["environment"].push_back({{"name", variable.name}, {"meaning", variable.meaning}});
+  }
+  return document.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+}
+
 }  // namespace
 
 void add_list_command(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* command = app.add_subcommand("list", "What is here: backends, devices, suites, kernels, collectives, controls");
-  command->callback([&chosen] {
-    chosen = [] {
-      const Status printed = print_table(backend_lines() + catalog_lines() + bench_lines() + control_lines() + variable_lines());
+  // `--json -` as bench has it is the same as `--json`.
+  CLI::Option* json = command->add_option("--json", "Write elbowroom.list/1 to standard output instead of lines")->expected(0, 1);
+  json->check(CLI::IsMember({"-"}))->type_name("[-]");
+  command->callback([&chosen, json] {
+    const bool as_json = !json->empty();
+    chosen = [as_json] {
+      const Status printed =
+          as_json ? print(list_json())
+                  : print_table(backend_lines() + catalog_lines() + bench_lines() + control_lines() + variable_lines());
       return printed ? exit_ok : complain("elbowroom list", printed.error());
     };
   });

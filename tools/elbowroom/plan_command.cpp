@@ -18,6 +18,7 @@
 #include "elbowroom/report/plan_report.hpp"
 #include "exit_code.hpp"
 #include "kernel_source.hpp"
+#include "terminal.hpp"
 
 namespace elbowroom {
 namespace {
@@ -34,6 +35,7 @@ struct PlanArguments {
   std::string file;                 ///< empty: a footprint is given
   std::optional<std::string> comm;  ///< absent: the kernel that is the device's default
   bool page = false;
+  bool wide = false;
 };
 
 /// `notice`: what to say of it with the plan.
@@ -115,21 +117,22 @@ Result<KernelsReport> kernels_report_of(const PlanArguments& arguments, const Li
   return report;
 }
 
-int show(const std::string& text) {
-  const Status written = print_table(text);
+int show(const std::string& text, bool wide) {
+  const Status written = print_table(text, wide);
   return written ? exit_ok : complain("elbowroom plan", written.error());
 }
 
 int run_plan(const PlanArguments& arguments, bool as_json, const LiveDevice& live_device) {
-  if (arguments.page) { return show(pad_ranges_page()); }
+  if (arguments.page) { return show(pad_ranges_page(), true); }
+  const bool wide = arguments.wide || as_json;
   if (!arguments.file.empty()) {
     const Result<KernelsReport> report = kernels_report_of(arguments, live_device);
     if (!report) { return complain("elbowroom plan", report.error()); }
-    return show(as_json ? kernels_json(*report) : kernels_table(*report));
+    return show(as_json ? kernels_json(*report) : kernels_table(*report, table_columns(wide)), wide);
   }
   const Result<PlanReport> report = report_of(arguments, live_device);
   if (!report) { return complain("elbowroom plan", report.error()); }
-  return show(as_json ? plan_json(*report) : plan_table(*report));
+  return show(as_json ? plan_json(*report) : plan_table(*report, table_columns(wide)), wide);
 }
 
 }  // namespace
@@ -154,6 +157,7 @@ void add_plan_command(CLI::App& app, LiveDevice live_device, std::function<int()
   // `--json -` as bench has it is the same as `--json`.
   CLI::Option* json = command->add_option("--json", "Write JSON to standard output instead of a table")->expected(0, 1);
   json->check(CLI::IsMember({"-"}))->type_name("[-]");
+  command->add_flag("--wide", arguments->wide, "All columns on a terminal that has fewer");
   CLI::Option* page = command->add_flag("--page", arguments->page, "Write docs/pad-ranges.md for the whole catalog");
   file->excludes(registers);
   for (CLI::Option* option : command->get_options()) {

@@ -82,19 +82,34 @@ int list(const ProfileArguments& arguments) {
   for (const auto& [device, count] : learned) {
     lines += fmt::format("    {} learned durations of launches on {}\n", count, device);
   }
-  return print_or_say(lines);
+  const Status printed = print_table(lines);
+  return printed ? exit_ok : say(printed.error());
+}
+
+/// The choice of the number that list shows.
+Result<StoredChoice> numbered(const ProfileArguments& arguments) {
+  const Result<Profile> profile = chosen_profile(arguments);
+  if (!profile) { return profile.error(); }
+  const std::size_t count = profile->choices().size();
+  if (arguments.number < 1 || static_cast<std::size_t>(arguments.number) > count) {
+    return invalid_input(fmt::format("number: {}, expected 1 to {}, as list shows them", arguments.number, count));
+  }
+  return profile->choices()[static_cast<std::size_t>(arguments.number) - 1];
 }
 
 int show(const ProfileArguments& arguments) {
-  const Result<Profile> profile = chosen_profile(arguments);
-  if (!profile) { return say(profile.error()); }
-  const std::size_t count = profile->choices().size();
-  if (arguments.number < 1 || static_cast<std::size_t>(arguments.number) > count) {
-    return say(invalid_input(fmt::format("number: {}, expected 1 to {}, as list shows them", arguments.number, count)));
-  }
+  Result<StoredChoice> choice = numbered(arguments);
+  if (!choice) { return say(choice.error()); }
   Profile one;
-  one.put(profile->choices()[static_cast<std::size_t>(arguments.number) - 1]);
+  one.put(*std::move(choice));
   return print_or_say(to_json(one));
+}
+
+int remove(const ProfileArguments& arguments) {
+  const Result<StoredChoice> choice = numbered(arguments);
+  if (!choice) { return say(choice.error()); }
+  const Status removed = remove_from_profile(*profile_path(arguments.profile), choice->key, notices());
+  return removed ? print_or_say("removed " + line_of(static_cast<std::size_t>(arguments.number), *choice)) : say(removed.error());
 }
 
 /// The names by which --device finds something.
@@ -160,6 +175,7 @@ void add_profile_command(CLI::App& app, std::function<int()>& chosen) {
   };
   add("list", "One line for each choice, and one for the durations learned on each device", list);
   add("show", "One choice as JSON", show)->add_option("number", arguments->number, "As list shows it")->required();
+  add("remove", "Takes one choice out", remove)->add_option("number", arguments->number, "As list shows it")->required();
   CLI::App* exported = add("export", "Writes choices to another file", export_choices);
   exported->add_option("file", arguments->file, "The file; - for standard output")->required();
   exported->add_option("--device", arguments->device,

@@ -1,7 +1,6 @@
 #include "progress_line.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -9,16 +8,12 @@
 #include "console.hpp"
 #include "report/display_width.hpp"
 #include "report/progress.hpp"
+#include "terminal.hpp"
 
 namespace elbowroom {
 namespace {
 
-/// Asked each time: a terminal may be made wider or narrower.
-std::size_t columns_of_terminal() {
-  constexpr std::size_t usual = 80;
-  winsize size = {};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : usual;
-}
+constexpr std::size_t kUsualTerminal = 80;
 
 }  // namespace
 
@@ -48,7 +43,8 @@ void ProgressLine::show(std::optional<Microseconds> left, std::string_view what)
     progress.left_in_all = left_in_all(spent_before_, before, progress.spent, *left, static_cast<int>(cases_ - number_));
   }
   // The last column stays free: some terminals begin a new line behind it.
-  print_error("\r\x1b[K" + detail::fitted(progress_text(progress, what), columns_of_terminal() - 1));
+  print_error("\r\x1b[K" +
+              detail::fitted(progress_text(progress, what), terminal_columns(STDERR_FILENO).value_or(kUsualTerminal) - 1));
   shown_ = true;
 }
 

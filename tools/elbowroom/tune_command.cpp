@@ -27,6 +27,7 @@
 #include "progress_line.hpp"
 #include "rank_session.hpp"
 #include "report/schemas.hpp"
+#include "terminal.hpp"
 
 namespace elbowroom {
 namespace {
@@ -42,6 +43,7 @@ struct TuneArguments {
   std::optional<std::string> json_file;
   std::string objective = "time";
   EnergySpanOption energy_span;
+  bool wide = false;
 };
 
 /// What a search makes least, and what that is measured with.
@@ -131,7 +133,7 @@ class TuneCommand {
   void show(const std::string& text) {
     if (arguments_.json_file == "-") {
       print_error(text);
-    } else if (Status printed = print_table(text); !printed) {
+    } else if (Status printed = print_table(text, arguments_.wide); !printed) {
       shown_ = printed;
     }
   }
@@ -156,7 +158,7 @@ class TuneCommand {
     Result<TunedCase> tuned = tune_case(backend, what, settings, progress);
     line.end_case();
     if (!tuned) { return tuned.error(); }
-    show("#\n" + to_table(*tuned, origin_.provenance));
+    show("#\n" + to_table(*tuned, origin_.provenance, table_columns(arguments_.wide)));
     Status stored = profile_ ? store_choice(*profile_, tuned->choice, notices()) : Status();
     cases_.push_back(std::move(*tuned));
     const bool to_file = arguments_.json_file && arguments_.json_file != "-";
@@ -201,6 +203,7 @@ void add_tune_command(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--objective", arguments->objective, "What is to be least: time, energy, or the product of both")
       ->capture_default_str();
   add_energy_span(*command, arguments->energy_span);
+  command->add_flag("--wide", arguments->wide, "All columns on a terminal that has fewer");
   command->add_option("--json", arguments->json_file, "Write elbowroom.tune/1 to this file; - for standard output");
   command->callback([=, &chosen] {
     chosen = [arguments] { return in_ranks(kTune, arguments->cases, [&] { return TuneCommand(*arguments).run(); }); };

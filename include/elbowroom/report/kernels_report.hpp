@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "elbowroom/model/comm_catalog.hpp"
 #include "elbowroom/model/device_limits.hpp"
 #include "elbowroom/plan/residency_plan.hpp"
+#include "elbowroom/report/table_width.hpp"
 
 namespace elbowroom {
 
@@ -26,8 +28,9 @@ struct KernelsReport {
   std::vector<PlannedKernel> kernels;
 };
 
-/// A table for people, one line for each kernel. Ends with a newline.
-ELBOWROOM_API std::string kernels_table(const KernelsReport& report);
+/// A table for people, one line for each kernel. Ends with a newline. In less than the table's width names
+/// have lines of their own, and shared memory is left out.
+ELBOWROOM_API std::string kernels_table(const KernelsReport& report, std::size_t width = kAnyWidth);
 
 /// The `elbowroom.kernels/1` document, indented, with a final newline.
 ELBOWROOM_API std::string kernels_json(const KernelsReport& report);

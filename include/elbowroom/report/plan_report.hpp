@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "elbowroom/base/export.hpp"
@@ -8,6 +9,7 @@
 #include "elbowroom/model/device_limits.hpp"
 #include "elbowroom/model/kernel_footprint.hpp"
 #include "elbowroom/plan/residency_plan.hpp"
+#include "elbowroom/report/table_width.hpp"
 
 namespace elbowroom {
 
@@ -27,8 +29,9 @@ ELBOWROOM_API Result<PlanReport> make_plan_report(const DeviceLimits& device, co
 /// The `elbowroom.plan/1` document, indented, with a final newline.
 ELBOWROOM_API std::string plan_json(const PlanReport& report);
 
-/// A table for people: one row per residency and a closing sentence that says what shaping buys. Ends with a newline.
-ELBOWROOM_API std::string plan_table(const PlanReport& report);
+/// A table for people: one row per residency and a closing sentence that says what shaping buys. Ends with a newline. In
+/// less than the table's width the columns that the sentence sums up are left out.
+ELBOWROOM_API std::string plan_table(const PlanReport& report, std::size_t width = kAnyWidth);
 
 /// That sentence alone.
 ELBOWROOM_API std::string plan_verdict(const PlanReport& report);

@@ -30,6 +30,10 @@ ELBOWROOM_API Status add_to_profile(const std::string& path, const Profile& more
 /// Adds one choice that is made now, as add_to_profile does.
 ELBOWROOM_API Status store_choice(const std::string& path, StoredChoice choice, const NoticeSink& notice);
 
+/// Takes the choice with this key out of the file, with the lock and the care of add_to_profile. A choice that is not there is no
+/// error.
+ELBOWROOM_API Status remove_from_profile(const std::string& path, const ProfileKey& key, const NoticeSink& notice);
+
 /// When something is stored.
 ELBOWROOM_API std::int64_t seconds_since_1970();
 

@@ -72,6 +72,12 @@ TEST(PlanTable, ReadsAsPeopleCount) {
   EXPECT_THAT(table, HasSubstr("blocked by registers, shared memory"));
 }
 
+TEST(PlanTable, HasFewerColumnsWhereItIsNarrow) {
+  const PlanReport plan = report("h200", kSimtGemm, "nccl-2.28:544");
+  EXPECT_EQ(plan_table(plan, 115), plan_table(plan));
+  EXPECT_THAT(plan_table(plan, 80), HasSubstr("        3       53,376       72,704  blocked by registers, shared memory\n"));
+}
+
 TEST(PlanTable, SaysWhenNobodyChoseTheCommunicationKernel) {
   PlanReport by_default = report("h200", kSimtGemm, "nccl-2.28:544");
   EXPECT_EQ(plan_table(by_default).find("(default"), std::string::npos);

@@ -109,6 +109,18 @@ TEST(ResultTable, StaysWithinItsWidth) {
   }
 }
 
+TEST(ResultTable, ColumnsLeaveANarrowTable) {
+  CaseResult result = example_case_of_all_controls();
+  for (SchemeResult& scheme : result.results) { scheme.limited_by = "shared_memory+registers"; }
+  for (const std::size_t width : {std::size_t{60}, std::size_t{80}, std::size_t{100}}) {
+    const std::string table = to_table(result, example_origin(), width);
+    for (const std::string& line : lines_of(table)) { EXPECT_LE(line.size(), width) << line; }
+    EXPECT_NE(table.find("# --wide adds cluster, ratio"), std::string::npos) << table;
+    EXPECT_NE(table.find("reduction"), std::string::npos) << table;
+  }
+  EXPECT_EQ(to_table(result, example_origin(), 200), to_table(result, example_origin()));
+}
+
 TEST(ResultTable, EveryLineOfARemarkIsAComment) {
   CaseResult result = example_case();
   result.refusals[0].reason = "first\nsecond " + std::string(100, 'x') + " " + std::string(100, 'y');

@@ -18,4 +18,13 @@ TEST(WrappedText, KeepsALongWordWhole) {
 }
 
 }  // namespace
+TEST(FoldedText, LongLinesGoOnFurtherIn) {
+  // Twelve columns: "  alpha beta" has 12, "gamma" would be the 18th.
+  EXPECT_EQ(folded("  alpha beta gamma\nshort\n", 12), "  alpha beta\n    gamma\nshort\n");
+  EXPECT_EQ(folded("# alpha beta gamma\n", 12), "# alpha beta\n#   gamma\n");
+  EXPECT_EQ(folded("fits exactly", 12), "fits exactly");
+  EXPECT_EQ(folded("a-word-that-is-longer b\n", 12), "a-word-that-is-longer\n  b\n");
+  EXPECT_EQ(folded("", 12), "");
+}
+
 }  // namespace elbowroom::detail
