@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.distributed._functional_collectives import all_to_all_single_autograd
 
+SIZES = {"layers": 6, "hidden": 4096, "ffn": 4096, "tokens": 8192, "experts": 4}
 HALVES = 2
 Splits = list[int] | None
 
@@ -134,7 +135,7 @@ def training_of(options: argparse.Namespace, device: torch.device) -> loop.Train
 
 
 def main() -> None:
-    options = loop.parser(__doc__, layers=6, hidden=4096, ffn=4096, tokens=8192, experts=4)
+    options = loop.parser(__doc__, **SIZES)
     options.add_argument("--uneven", action="store_true", help="a router decides, ranks get different numbers of tokens")
     options = options.parse_args()
     with loop.ranks(options) as device:

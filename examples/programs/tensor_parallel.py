@@ -16,6 +16,8 @@ import torch.nn.functional as F
 from torch import nn
 from torch.autograd.function import once_differentiable
 
+SIZES = {"layers": 8, "hidden": 4096, "ffn": 14336, "tokens": 8192}
+
 
 class Plain:
     """Collectives of their own."""
@@ -147,7 +149,7 @@ def training_of(options: argparse.Namespace, device: torch.device) -> loop.Train
 
 
 def main() -> None:
-    options = loop.parser(__doc__, layers=8, hidden=4096, ffn=14336, tokens=8192)
+    options = loop.parser(__doc__, **SIZES)
     options.add_argument("--async-tp", action="store_true", help="PyTorch's fused products on symmetric memory")
     options = options.parse_args()
     with loop.ranks(options) as device:
