@@ -19,6 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kPartialBegin = ".elbowroom-";
+constexpr std::string_view kPartialEnd = ".partial";
+
 sigset_t write_signals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -31,7 +34,7 @@ fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.
 
 /// Two calls at the same time, in one process or in several, get different names.
 std::string partial_name(const fs::path& path, int attempt) {
-  const std::string name = fmt::format(".elbowroom-{}-{}.partial", getpid(), attempt);
+  const std::string name = fmt::format("{}{}-{}{}", kPartialBegin, getpid(), attempt, kPartialEnd);
   return path.has_parent_path() ? (path.parent_path() / name).string() : name;
 }
 
@@ -131,6 +134,21 @@ Result<PartialFile> PartialFile::beside(std::string path) {
 Status PartialFile::write(std::string_view text) { return write_all(descriptor_, text, path_); }
 
 Status PartialFile::sync() { return fsync(descriptor_) == 0 ? Status() : Status(failed(cannot("written", path_))); }
+
+void PartialFile::remove_abandoned() const {
+  constexpr time_t long_ago = 3600;
+  struct stat own = {};
+  if (!partial_ || fstat(descriptor_, &own) != 0) { return; }
+  std::error_code unknown;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_of(*partial_), unknown)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kPartialBegin) || !name.ends_with(kPartialEnd)) { continue; }
+    struct stat other = {};
+    const bool known = lstat(entry.path().c_str(), &other) == 0 && S_ISREG(other.st_mode) && other.st_uid == own.st_uid;
+    // Both times are of the file system, whose clock may not be this host's.
+    if (known && other.st_mtime + long_ago < own.st_mtime) { unlink(entry.path().c_str()); }
+  }
+}
 
 Status PartialFile::take_place() {
   // Some file systems say only now that they are full.

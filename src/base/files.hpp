@@ -55,6 +55,8 @@ class PartialFile {
   /// What was written survives a loss of power.
   Status sync();
   Status take_place();
+  /// Removes this user's neighbours that writers left behind which were killed: nobody has written to them for an hour.
+  void remove_abandoned() const;
 
  private:
   PartialFile(std::string path, std::string partial, int descriptor);

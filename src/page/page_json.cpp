@@ -166,12 +166,27 @@ Json json_of(const Document& document) {
   return json;
 }
 
+/// A name of megabytes says nothing to people, and each view that shows it has it once more.
+void shorten_texts(Json& json) {
+  constexpr std::size_t most = 2048;
+  if (json.is_structured()) {
+    for (Json& element : json) { shorten_texts(element); }
+  }
+  if (!json.is_string() || json.get_ref<const std::string&>().size() <= most) { return; }
+  auto& text = json.get_ref<std::string&>();
+  std::size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) { --end; }  // no character is cut
+  text.resize(end);
+  text += "...";
+}
+
 }  // namespace
 
 std::string page_json(const Page& page) {
   Json json = Json::object({{"version", page.version}});
   json["command"] = page.command;
   json["documents"] = list_of(page.documents);
+  shorten_texts(json);
   std::string text = detail::dump(json, -1);
   std::string escaped;
   escaped.reserve(text.size());

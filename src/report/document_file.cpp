@@ -64,6 +64,7 @@ Status is_writable(const std::string& path) {
   if (found == AtPath::other) { return {}; }
   // What is replaced needs a folder to write in, which only a try shows: it may have no room, or be no ordinary one.
   const Result<PartialFile> tried = PartialFile::beside(target_of(path));
+  if (tried) { tried->remove_abandoned(); }
   return tried ? Status() : Status(invalid_input(tried.error().message));
 }
 

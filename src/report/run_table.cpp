@@ -49,11 +49,19 @@ std::string command_line(const std::vector<std::string>& command) {
   return line;
 }
 
+/// Only what may be true of this run.
+std::string why_none(const RunReport& report, std::string_view driver) {
+  if (report.unseen_because) { return *report.unseen_because; }
+  if (!report.driver_found) { return fmt::format("the {} is not installed here", driver); }
+  if (report.exit_code != 0) {
+    return fmt::format("the command ended with {}, and what is killed or ends by _exit writes no report", report.exit_code);
+  }
+  return fmt::format("none used the {}, or those that did are setuid or ended by _exit or exec", driver);
+}
+
 std::string processes_line(const RunReport& report) {
   const std::string_view driver = report.backend == "hip" ? "HIP runtime" : "CUDA driver";
-  if (report.processes.empty()) {
-    return fmt::format("# no process reported: none used the {}, or none could be preloaded (static or setuid programs)\n", driver);
-  }
+  if (report.processes.empty()) { return fmt::format("# no process reported: {}\n", why_none(report, driver)); }
   return fmt::format("# {} {} used the {}\n", report.processes.size(), report.processes.size() == 1 ? "process" : "processes",
                      driver);
 }

@@ -37,6 +37,7 @@ std::string folder_of(const std::string& path) {
 Result<PartialFile> complete_beside(const std::string& path, std::string_view text) {
   Result<PartialFile> file = PartialFile::beside(path);
   if (!file) { return file.error(); }
+  file->remove_abandoned();
   if (Status written = file->write(text); !written) { return written.error(); }
   if (Status synced = file->sync(); !synced) { return synced.error(); }
   return file;

@@ -75,6 +75,10 @@ cmp -s unpacked.html plain.html || fail 'a packed trace gives another page'
 head -c 300 quick.trace.json.gz >cut.json.gz
 expect 2 report cut.json.gz -o none.html
 complains 'elbowroom report: cut.json.gz: packed by gzip and damaged, expected a whole file'
+# A bomb is refused while its text is small, not after a gigabyte.
+{ printf '{"traceEvents": ['; head -c 134217728 /dev/zero | tr '\0' ' '; echo ']}'; } | gzip -9 >bomb.json.gz
+expect 2 report bomb.json.gz -o none.html
+complains 'elbowroom report: bomb.json.gz: over 200 times as much text as the packed file'
 sed 's/simulated for/measured on/' quick.trace.json >both.json
 expect 2 report both.json -o none.html
 complains 'otherData.device: "measured on'

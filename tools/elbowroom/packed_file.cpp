@@ -28,6 +28,14 @@ struct Close {
   void operator()(gzFile file) const { gzclose(file); }
 };
 
+/// A small file may unpack to any size. Documents and traces take a tenth to a thirtieth of their text.
+bool is_bomb(std::size_t text, gzFile file) {
+  constexpr std::size_t harmless = std::size_t{64} << 20;
+  constexpr std::size_t most_times = 200;
+  const auto packed = gzoffset(file);
+  return text > harmless && packed > 0 && text / most_times > static_cast<std::size_t>(packed);
+}
+
 /// Why zlib cannot unpack a file.
 Error not_read(const std::string& path, gzFile file) {
   int code = Z_OK;
@@ -50,6 +58,9 @@ Result<std::string> read_packed_file(const std::string& path) {
   for (int got = 1; got > 0;) {
     const std::size_t filled = text.size();
     if (filled > kMostText) { return too_long(path); }
+    if (is_bomb(filled, file.get())) {
+      return invalid_input(fmt::format("{}: over 200 times as much text as the packed file, expected a document or trace", path));
+    }
     text.resize(filled + kPiece);
     got = gzread(file.get(), text.data() + filled, static_cast<unsigned>(kPiece));
     text.resize(filled + static_cast<std::size_t>(got > 0 ? got : 0));

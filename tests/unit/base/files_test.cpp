@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -83,6 +84,22 @@ TEST_F(Files, APartialFileTakesItsPlaceOrGoes) {
   EXPECT_EQ(text_of(at("x")), "second");
   EXPECT_EQ(fs::status(at("x")).permissions(), fs::perms::owner_read | fs::perms::owner_write);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 3) << "x, real, other";
+}
+
+TEST_F(Files, PartialFilesOfKilledWritersGoAfterAnHour) {
+  const auto hours_ago = [](int hours) { return fs::file_time_type::clock::now() - std::chrono::hours(hours); };
+  for (const char* name : {".elbowroom-7-0.partial", ".elbowroom-7-1.partial", ".elbowroom-7.other", "mine.partial"}) {
+    std::ofstream(at(name)) << "half";
+    fs::last_write_time(at(name), hours_ago(2));
+  }
+  fs::last_write_time(at(".elbowroom-7-1.partial"), hours_ago(0));  // its writer may be at work
+  const Result<PartialFile> file = PartialFile::beside(at("x"));
+  ASSERT_TRUE(file);
+  file->remove_abandoned();
+  EXPECT_FALSE(fs::exists(at(".elbowroom-7-0.partial")));
+  for (const char* name : {".elbowroom-7-1.partial", ".elbowroom-7.other", "mine.partial"}) {
+    EXPECT_TRUE(fs::exists(at(name))) << name;
+  }
 }
 
 TEST_F(Files, AWriteThatNobodyReadsFailsAndEndsNothing) {

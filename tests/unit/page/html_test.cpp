@@ -33,6 +33,14 @@ TEST(PageJson, TakesNamesThatAreNoText) {
   EXPECT_EQ(nlohmann::json::parse(page_json(page))["documents"][0]["file"], "\xEF\xBF\xBD");
 }
 
+TEST(PageJson, CutsNamesThatNobodyReads) {
+  Page page = example();
+  page.documents[0].file = std::string(2047, 'a') + "\u00e9" + std::string(3'000'000, 'b');  // the cut would be within a character
+  EXPECT_EQ(nlohmann::json::parse(page_json(page))["documents"][0]["file"], std::string(2047, 'a') + "...");
+  page.documents[0].file = std::string(2048, 'a');
+  EXPECT_EQ(nlohmann::json::parse(page_json(page))["documents"][0]["file"], page.documents[0].file);
+}
+
 TEST(Html, SaysInItsFirstLineThatItIsAPage) {
   EXPECT_EQ(detail::schema_of(to_html(example(), {"s{}", "f();", "lib", "licence words"})), kPageSchema);
 }

@@ -370,10 +370,16 @@ TEST(RunReport, TableOfARunWithoutDriverSaysSo) {
   EXPECT_EQ(to_table(run_of({})),
             "# elbowroom run: measured, policy auto, exit code 0, 12.3 s\n"
             "# python3 train.py --name 'two words'\n"
-            "# no process reported: none used the CUDA driver, or none could be preloaded (static or setuid programs)\n");
+            "# no process reported: none used the CUDA driver, or those that did are setuid or ended by _exit or exec\n");
   RunReport hip = run_of({});
   hip.backend = "hip";
   EXPECT_NE(to_table(hip).find("# no process reported: none used the HIP runtime,"), std::string::npos);
+  hip.exit_code = 137;
+  EXPECT_NE(to_table(hip).find("# no process reported: the command ended with 137, and what is killed"), std::string::npos);
+  hip.driver_found = false;
+  EXPECT_NE(to_table(hip).find("# no process reported: the HIP runtime is not installed here\n"), std::string::npos);
+  hip.unseen_because = "'x' is linked statically";
+  EXPECT_NE(to_table(hip).find("# no process reported: 'x' is linked statically\n"), std::string::npos);
 }
 
 }  // namespace
