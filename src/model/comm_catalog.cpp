@@ -100,7 +100,7 @@ std::string expected_names(Vendor vendor) {
 std::vector<std::string> comm_kernel_names(Vendor vendor) {
   if (vendor == Vendor::nvidia) { return detail::nccl_kernel_names(); }
   std::vector<std::string> names;
-  names.reserve(names.size() + std::size(kRccl));
+  names.reserve(std::size(kRccl));
   for (const Rccl& row : kRccl) { names.emplace_back(row.name); }
   return names;
 }

@@ -45,6 +45,17 @@ has_option() { grep -qE -- "^ +([^ ]+,)?$1([ ,=]|\$)" "$out" || fail "help lacks
 # usable BACKEND: `elbowroom list` shows it as usable here.
 usable() { "$ELBOWROOM_BIN" list | grep -E "^  $1 " | grep -qv unusable; }
 
+# nobody_left: no process with this test's folder in its command line.
+nobody_left() {
+  local tries=0 left=
+  while ((++tries < 100)); do
+    left=$(grep -alF -- "$work/" /proc/[0-9]*/cmdline 2>/dev/null)
+    [ -z "$left" ] && return
+    sleep 0.05
+  done
+  fail "processes are left: $left"
+}
+
 finish() {
   [ "$failures" -eq 0 ]
   exit

@@ -3,17 +3,6 @@
 . "$(dirname "$0")/checks.bash" || exit
 cd "$work" || exit 1
 
-# nobody_left: no process with this test's folder in its command line.
-nobody_left() {
-  local tries=0 left=
-  while ((++tries < 100)); do
-    left=$(grep -alF -- "$work/" /proc/[0-9]*/cmdline 2>/dev/null)
-    [ -z "$left" ] && return
-    sleep 0.05
-  done
-  fail "processes are left: $left"
-}
-
 # launched N SCRIPT: a launch in the background whose ranks run the script; each leaves its process id in pid.RANK.
 launched() {
   local size=$1 rank tries=0

@@ -51,14 +51,3 @@ one_line() {
   [ "$(wc -l <"$err")" -eq 1 ] || fail "standard error is not one line"
   ((SECONDS - began < ${2:-15})) || fail "took $((SECONDS - began)) s"
 }
-
-# nobody_left: no process with this test's folder in its command line.
-nobody_left() {
-  local tries=0 left=
-  while ((++tries < 100)); do
-    left=$(grep -alF -- "$work/" /proc/[0-9]*/cmdline 2>/dev/null)
-    [ -z "$left" ] && return
-    sleep 0.05
-  done
-  fail "processes are left: $left"
-}
