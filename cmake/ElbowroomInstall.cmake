@@ -7,6 +7,9 @@ install(TARGETS elbowroom EXPORT elbowroomTargets
 install(TARGETS elbowroom_tool RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 # `elbowroom run` looks for it here, from where the program lies.
 install(TARGETS elbowroom_interposer elbowroom_interposer_hip LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+if(TARGET elbowroom_recorder)
+  install(TARGETS elbowroom_recorder LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endif()
 if(NOT SKBUILD)  # a wheel has its licence, and the Python part as the package around the program
   install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/python/elbowroom" DESTINATION "${CMAKE_INSTALL_DATADIR}/elbowroom/python" FILES_MATCHING PATTERN "*.py")

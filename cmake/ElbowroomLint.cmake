@@ -40,4 +40,7 @@ function(elbowroom_lint)
   elbowroom_read_together(lint_interposer elbowroom_interposer_core elbowroom_interposer_process elbowroom_interposer_nccl
     elbowroom_interposer_hooks elbowroom_interposer)
   elbowroom_read_together(lint_interposer_hip elbowroom_interposer_hip_hooks elbowroom_interposer_hip)
+  if(TARGET elbowroom_recorder)
+    elbowroom_read_together(lint_recorder elbowroom_recorder_logic elbowroom_recorder)
+  endif()
 endfunction()

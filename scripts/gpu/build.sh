@@ -9,10 +9,10 @@ mkdir -p "$out"
 start=$SECONDS
 cmake -S . -B build/there -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$PWD/build/deps/usr" \
   -DCMAKE_CUDA_ARCHITECTURES=90-real -DELBOWROOM_INSTALL=OFF >"$out/configure.txt" 2>&1 || { tail -20 "$out/configure.txt"; exit 1; }
-ninja -C build/there -k 0 elbowroom_tool elbowroom_interposer test_device measure_rows empty_plan example_raw_overlap >"$out/build.txt" 2>&1 || grep -A8 -E 'FAILED|error' "$out/build.txt" | head -60
+ninja -C build/there -k 0 elbowroom_tool elbowroom_interposer elbowroom_recorder test_device measure_rows empty_plan example_raw_overlap >"$out/build.txt" 2>&1 || grep -A8 -E 'FAILED|error' "$out/build.txt" | head -60
 mkdir -p build/gpu/share/elbowroom
 cp -r python build/gpu/share/elbowroom/  # beside the program, as an installation has it
-for built in build/there/bin/{elbowroom,test_device,measure_rows,empty_plan,example_raw_overlap} build/there/lib/libelbowroom_interposer.so; do
+for built in build/there/bin/{elbowroom,test_device,measure_rows,empty_plan,example_raw_overlap} build/there/lib/libelbowroom_{interposer,recorder}.so; do
   [[ -e $built ]] || { echo "not built: $built"; continue; }
   cp "$built" build/gpu/
   strip build/gpu/"$(basename "$built")"

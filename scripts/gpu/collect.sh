@@ -2,10 +2,10 @@
 # Builds what run.sh needs and puts it into build/gpu, to be carried to a machine with GPUs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-cmake --build build/release --target elbowroom_tool elbowroom_interposer test_device measure_rows empty_plan example_raw_overlap
+cmake --build build/release --target elbowroom_tool elbowroom_interposer elbowroom_recorder test_device measure_rows empty_plan example_raw_overlap
 rm -rf build/gpu
 mkdir -p build/gpu/share/elbowroom
-cp build/release/bin/{elbowroom,test_device,measure_rows,empty_plan,example_raw_overlap} build/release/lib/libelbowroom_interposer.so build/gpu/
-strip build/gpu/{elbowroom,test_device,measure_rows,empty_plan,example_raw_overlap,libelbowroom_interposer.so}
+cp build/release/bin/{elbowroom,test_device,measure_rows,empty_plan,example_raw_overlap} build/release/lib/libelbowroom_{interposer,recorder}.so build/gpu/
+strip build/gpu/{elbowroom,test_device,measure_rows,empty_plan,example_raw_overlap,libelbowroom_interposer.so,libelbowroom_recorder.so}
 cp -r python build/gpu/share/elbowroom/  # beside the program, as an installation has it
 ls -la build/gpu

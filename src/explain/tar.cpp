@@ -1,5 +1,7 @@
 #include "explain/tar.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -7,8 +9,13 @@ namespace elbowroom::explain {
 namespace {
 
 constexpr std::size_t kNameBytes = 100;
+constexpr std::size_t kModeAt = 100;
+constexpr std::size_t kOwnerAt = 108;
+constexpr std::size_t kGroupAt = 116;
 constexpr std::size_t kSizeAt = 124;
 constexpr std::size_t kSizeBytes = 12;
+constexpr std::size_t kTimeAt = 136;
+constexpr std::size_t kSumAt = 148;
 constexpr std::size_t kTypeAt = 156;
 constexpr std::size_t kMagicAt = 257;
 constexpr std::size_t kPrefixAt = 345;
@@ -40,6 +47,22 @@ std::optional<std::uint64_t> size_in(std::string_view block) {
 }  // namespace
 
 bool is_tar(std::string_view first) { return first.size() == kTarBlock && first.substr(kMagicAt, 5) == "ustar"; }
+
+std::string tar_header(std::string_view name, std::uint64_t size) {
+  std::string block(kTarBlock, '\0');
+  const auto put = [&](std::size_t at, std::string_view text) { block.replace(at, text.size(), text); };
+  put(0, name.substr(0, kNameBytes));
+  for (const std::size_t at : {kModeAt, kOwnerAt, kGroupAt}) { put(at, at == kModeAt ? "0000644" : "0000000"); }
+  put(kSizeAt, fmt::format("{:011o}", size));
+  put(kTimeAt, "00000000000");
+  put(kTypeAt, "0");
+  put(kMagicAt, std::string_view("ustar\00000", 8));
+  put(kSumAt, "        ");
+  unsigned sum = 0;
+  for (const char c : block) { sum += static_cast<unsigned char>(c); }
+  put(kSumAt, fmt::format("{:06o}", sum) + std::string("\0 ", 2));
+  return block;
+}
 
 Result<std::optional<std::string>> TarFiles::next() {
   std::string long_name;

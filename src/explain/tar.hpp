@@ -18,6 +18,10 @@ inline constexpr std::size_t kTarBlock = 512;
 /// Whether these first bytes begin a tar archive, POSIX's or GNU's.
 bool is_tar(std::string_view first);
 
+/// What stands before a regular file in an archive of POSIX's; the file is filled up with zeroes to whole blocks, and two blocks of
+/// zeroes end the archive. `name` has at most 100 characters.
+std::string tar_header(std::string_view name, std::uint64_t size);
+
 /// The regular files of a tar archive, one behind the other: the current one is what it reads.
 class TarFiles final : public ByteSource {
  public:

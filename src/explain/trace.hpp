@@ -108,6 +108,7 @@ struct Trace {
   std::string file;
   std::optional<std::int64_t> rank;
   std::optional<std::int64_t> world_size;
+  std::string clock;  ///< whose times these are, where a recorder says so; ranks of one clock may have been recorded apart
   std::vector<Device> devices;
   Texts texts;
   std::vector<Stream> streams;

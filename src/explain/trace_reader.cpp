@@ -87,10 +87,11 @@ class Builder final : public PieceSink {
   }
 
   void member(std::string_view key, std::string_view value) override {
-    if (key != "distributedInfo" && key != "deviceProperties") { return; }
+    if (key != "distributedInfo" && key != "deviceProperties" && key != "recorder") { return; }
     for (const FlatMember& member : flat_members(value)) {
       if (key == "distributedInfo" && member.path == "rank") { trace_.rank = whole_of(member.value); }
       if (key == "distributedInfo" && member.path == "world_size") { trace_.world_size = whole_of(member.value); }
+      if (key == "recorder" && member.path == "clock") { trace_.clock = member.value; }
       if (key == "deviceProperties") { add_device(member); }
     }
   }

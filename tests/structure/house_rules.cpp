@@ -49,7 +49,7 @@ bool is_leaf(std::string_view room) { return room.starts_with("backend_") && roo
 // The leaves that are built on backend_gpu; nobody else includes it.
 bool is_gpu_leaf(std::string_view room) { return room == "backend_cuda" || room == "backend_hip"; }
 
-// The rooms of src/interposer, and what each of them may include beside itself.
+// The rooms of libraries that are loaded into programs, and what each of them may include beside itself.
 const std::map<std::string, std::set<std::string>, std::less<>>& interposer_arrows() {
   static const std::map<std::string, std::set<std::string>, std::less<>> table = {
       {"interposer/core", {"run"}},
@@ -58,11 +58,12 @@ const std::map<std::string, std::set<std::string>, std::less<>>& interposer_arro
       {"interposer/driver", {"run", "interposer/core", "interposer/process"}},
       {"interposer/cuda", {"run", "interposer/core", "interposer/process", "interposer/nccl", "interposer/driver"}},
       {"interposer/hip", {"run", "interposer/core", "interposer/process", "interposer/nccl", "interposer/driver"}},
+      {"recorder", {"run"}},
   };
   return table;
 }
 
-bool is_interposer(std::string_view room) { return room == "interposer" || room.starts_with("interposer/"); }
+bool is_interposer(std::string_view room) { return room.starts_with("interposer") || room == "recorder"; }
 
 // What a compiler of kernels gets: all of it as it is, the vendor's own parts and those that all vendors share.
 bool is_kernel_text(const fs::path& path) {

@@ -264,11 +264,13 @@ TEST(HouseRules, RefuseLeavesThatReachSideways) {
 TEST(HouseRules, KeepTheInterposerApart) {
   Tree tree;
   tree.with("src/interposer/core/a.cpp", "#include \"elbowroom/base/a.hpp\"\n")
+      .with("src/recorder/a.cpp", "#include <cupti.h>\n#include \"interposer/core/a.hpp\"\n#include \"run/a.hpp\"\n")
       .with("src/runtime/a.cpp", "#include \"interposer/core/a.hpp\"\n");
   EXPECT_THAT(violations(tree.root()),
               ElementsAre("src/interposer/core/a.cpp:1: interposer/core includes \"elbowroom/base/a.hpp\"; it may include nothing "
                           "of the library but "
                           "run",
+                          "src/recorder/a.cpp:2: recorder includes \"interposer/core/a.hpp\"; includes only go downward",
                           "src/runtime/a.cpp:1: include of \"interposer/core/a.hpp\"; interposer/core is included by nobody"));
 }
 

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "child_process.hpp"
+#include "command_recording.hpp"
 #include "console.hpp"
 #include "exit_code.hpp"
 #include "explain/comparison.hpp"
@@ -19,6 +21,7 @@
 #include "page/html.hpp"
 #include "page/readers.hpp"
 #include "page_assets.hpp"
+#include "rank_session.hpp"
 #include "report/schemas.hpp"
 #include "trace_files.hpp"
 
@@ -29,6 +32,9 @@ constexpr std::string_view kExplain = "elbowroom explain";
 
 struct ExplainArguments {
   std::vector<std::string> traces;
+  std::optional<std::vector<std::string>> command;  ///< to record
+  std::optional<std::string> record;                ///< where the recording stays
+  double after = kRecordAfterSeconds;
   std::optional<std::string> json;
   std::optional<std::string> html;
   bool compare = false;
@@ -41,6 +47,8 @@ Status check_output(const ExplainArguments& arguments) {
     const std::array files{NamedFile("TRACE", trace), json, html};
     if (Status distinct = check_distinct(files); !distinct) { return distinct; }
   }
+  const std::array files{NamedFile("--record", arguments.record), json, html};
+  if (Status distinct = check_distinct(files); !distinct) { return distinct; }
   const std::array outputs{OutputFile{json, kExplainSchema}, OutputFile{html, page::kPageSchema}};
   return check_outputs(outputs);
 }
@@ -90,9 +98,8 @@ int run_compare(const ExplainArguments& arguments) {
   return shown ? exit_ok : complain(kExplain, shown.error());
 }
 
-int run_explain(const ExplainArguments& arguments) {
-  if (arguments.compare) { return run_compare(arguments); }
-  if (Status writable = check_output(arguments); !writable) { return complain(kExplain, writable.error()); }
+/// Reads the traces and says what they hold.
+int explain_traces(const ExplainArguments& arguments) {
   const Result<page::Assets> assets = arguments.html ? page::embedded_assets() : Result<page::Assets>(page::Assets{});
   if (!assets) { return complain(kExplain, assets.error()); }
   const Result<explain::Explanation> explanation = explained(arguments.traces);
@@ -115,17 +122,78 @@ int run_explain(const ExplainArguments& arguments) {
   return shown ? exit_ok : complain(kExplain, shown.error());
 }
 
+/// Runs the command, records it and says what the recording holds. The command's exit code, where it is none of success.
+int explain_command(const ExplainArguments& arguments) {
+  if (is_one_of_ranks()) {
+    return complain(kExplain,
+                    invalid_input("started as one of several ranks, expected the launcher behind --: elbowroom explain -- "
+                                  "torchrun ..."));
+  }
+  const Result<CommandRecording> recording = CommandRecording::prepare(arguments.after);
+  if (!recording) { return complain(kExplain, recording.error()); }
+  const Result<ChildEnd> end = run_child(*arguments.command, recording->changes(), {}, [] {});
+  if (!end) { return complain(kExplain, end.error()); }
+  if (end->problem) {
+    print_notice(kExplain, *end->problem);
+    return end->exit_code;
+  }
+  for (const std::string& note : recording->notes()) { print_notice(kExplain, note); }
+  if (recording->traces().empty()) {
+    if (recording->notes().empty()) {
+      print_notice(kExplain, fmt::format("nothing was recorded: the command ended or used no GPU before --after {:g} seconds",
+                                         arguments.after));
+    }
+    return end->exit_code != exit_ok ? end->exit_code : exit_failed;
+  }
+  ExplainArguments traces = arguments;
+  traces.traces = {recording->folder().string()};
+  int code = explain_traces(traces);
+  if (arguments.record) {
+    if (Status kept = recording->keep(*arguments.record); !kept) { code = complain(kExplain, kept.error()); }
+  }
+  return end->exit_code != exit_ok ? end->exit_code : code;
+}
+
+Status check_source(const ExplainArguments& arguments) {
+  if (arguments.command && !arguments.traces.empty()) {
+    return invalid_input(fmt::format("'{}' before --: expected traces or a command, not both", arguments.traces.front()));
+  }
+  if (arguments.command && arguments.compare) { return invalid_input("--compare: expected two traces, and no command"); }
+  if (arguments.command && arguments.command->empty()) { return invalid_input("expected a command behind --"); }
+  if (!arguments.command && arguments.traces.empty()) {
+    return invalid_input("expected traces, or -- and a command to record; elbowroom explain --help");
+  }
+  if (!arguments.command && arguments.record) { return invalid_input("--record: expected -- and a command to record"); }
+  return arguments.record ? check_recording_file(*arguments.record) : Status();
+}
+
+int run_explain(const ExplainArguments& arguments) {
+  if (Status source = check_source(arguments); !source) { return complain(kExplain, source.error()); }
+  if (arguments.compare) { return run_compare(arguments); }
+  if (Status writable = check_output(arguments); !writable) { return complain(kExplain, writable.error()); }
+  return arguments.command ? explain_command(arguments) : explain_traces(arguments);
+}
+
 }  // namespace
 
-void add_explain_command(CLI::App& app, std::function<int()>& chosen) {
-  CLI::App* command = app.add_subcommand("explain", "Says where a step's time goes and why, from the traces of a profiler");
+void add_explain_command(CLI::App& app, const std::optional<std::vector<std::string>>& recorded, std::function<int()>& chosen) {
+  CLI::App* command =
+      app.add_subcommand("explain", "Says where a step's time goes and why, from the traces of a profiler or of a command");
+  command->footer(
+      "Call: elbowroom explain [OPTIONS] TRACE...\n      elbowroom explain [OPTIONS] -- COMMAND [ARGUMENTS]\nThe second records a "
+      "few steps of the command, which is run as it is.");
   const auto arguments = std::make_shared<ExplainArguments>();
+  arguments->command = recorded;
+  command->add_option("trace", arguments->traces,
+                      "Traces of torch.profiler of all ranks of one run: files, plain or packed by gzip or zstd, a tar archive, a "
+                      "folder, or - for "
+                      "standard input");
   command
-      ->add_option("trace", arguments->traces,
-                   "Traces of torch.profiler of all ranks of one run: files, plain or packed by gzip or zstd, a tar archive, a "
-                   "folder, or - for "
-                   "standard input")
-      ->required();
+      ->add_option("--after", arguments->after,
+                   "Seconds after which a command is recorded at the latest; earlier where it has repeated its step 50 times")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  command->add_option("--record", arguments->record, "Where the recording of a command stays: an archive of a trace a process");
   CLI::Option* json =
       command->add_option("--json", arguments->json, "Where the document elbowroom.explain/1 goes; - for standard output");
   CLI::Option* html =

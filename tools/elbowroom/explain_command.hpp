@@ -2,9 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace elbowroom {
 
-void add_explain_command(CLI::App& app, std::function<int()>& chosen);
+void add_explain_command(CLI::App& app, const std::optional<std::vector<std::string>>& recorded, std::function<int()>& chosen);
 
 }  // namespace elbowroom

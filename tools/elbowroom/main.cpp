@@ -100,6 +100,7 @@ int run(int argc, char** argv) {
 
   std::function<int()> chosen;
   std::function<int()> by_one;  // what one process does for all, where a launcher started several
+  const elbowroom::SplitCommandLine split = elbowroom::split_command_line(argc, argv);
   elbowroom::add_list_command(app, by_one);
   elbowroom::add_doctor_command(app, by_one);
   elbowroom::add_plan_command(app, live_device, by_one);
@@ -107,10 +108,9 @@ int run(int argc, char** argv) {
   elbowroom::add_tune_command(app, chosen);
   elbowroom::add_step_command(app, by_one);
   elbowroom::add_profile_command(app, by_one);
-  elbowroom::add_explain_command(app, by_one);
+  elbowroom::add_explain_command(app, split.command, split.command ? chosen : by_one);
   elbowroom::add_validate_command(app, by_one);
   elbowroom::add_report_command(app, by_one);
-  const elbowroom::SplitCommandLine split = elbowroom::split_command_line(argc, argv);
   elbowroom::add_run_command(app, split.command, chosen);
   elbowroom::add_launch_command(app, split.command, chosen);
   elbowroom::add_measure_command(app, split.command, by_one);

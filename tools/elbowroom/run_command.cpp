@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "child_process.hpp"
+#include "command_recording.hpp"
 #include "console.hpp"
 #include "elbowroom/counters/open.hpp"
 #include "elbowroom/energy/watch.hpp"
@@ -57,6 +58,7 @@ class Run {
     // Whatever has no place on this machine, the command comes first.
     if (Status ready = hand_over(); !ready) { go_without_folder(ready.error()); }
     prepare(*library);
+    prepare_recording();
 
     const auto begin = std::chrono::steady_clock::now();
     const Result<ChildEnd> end = run_child(request_.command, changes_, removed_, [this] { watch_energy(); });
@@ -66,6 +68,7 @@ class Run {
       print_notice(kRun, *end->problem);
       return end->exit_code;
     }
+    keep_recording();
     if (folder_ && request_.wants_report()) {
       RunReport collected = read_reports(folder_->path(), request_);
       collected.exit_code = end->exit_code;
@@ -88,6 +91,26 @@ class Run {
   /// The command is running already: opening counters may take a driver seconds.
   void watch_energy() {
     if (request_.energy && folder_) { watch_.emplace(open_every_energy_meter, kBetweenReadings); }
+  }
+
+  /// Without a recording the command runs all the same.
+  void prepare_recording() {
+    if (!request_.record_file) { return; }
+    Result<CommandRecording> recording = CommandRecording::prepare(kRecordAfterSeconds);
+    if (!recording) {
+      print_notice(kRun, fmt::format("--record: {}", recording.error().message));
+      return;
+    }
+    recording_.emplace(*std::move(recording));
+    std::ranges::copy(recording_->changes(), std::back_inserter(changes_));
+  }
+
+  void keep_recording() const {
+    if (!recording_) { return; }
+    for (const std::string& note : recording_->notes()) { print_notice(kRun, note); }
+    const Status kept =
+        recording_->traces().empty() ? Status(failed("--record: nothing was recorded")) : recording_->keep(*request_.record_file);
+    if (!kept) { print_notice(kRun, kept.error().message); }
   }
 
   /// Files by which the interposer and this process tell each other something, each named by a variable. What a run around this one
@@ -193,6 +216,7 @@ class Run {
   preload::ProgramFile::Kind kind_;  ///< of the command
   std::optional<RunFolder> folder_;
   std::optional<EnergyWatch> watch_;
+  std::optional<CommandRecording> recording_;
   EnvironmentChanges changes_;
   std::vector<std::string> removed_;
 };
@@ -228,7 +252,8 @@ int run_command(const RunArguments& arguments, const std::optional<std::vector<s
 SplitCommandLine split_command_line(int argc, char** argv) {
   const int count = std::max(argc, 0);
   const std::string_view called = count < 2 ? "" : argv[1];
-  if (called != "run" && called != "launch" && called != "measure") { return {count, std::nullopt}; }
+  const bool splits = called == "run" || called == "launch" || called == "measure" || called == "explain";
+  if (!splits) { return {count, std::nullopt}; }
   char** const end = argv + count;
   char** const cut = std::find_if(argv, end, [](const char* argument) { return std::string_view(argument) == "--"; });
   if (cut == end) { return {count, std::nullopt}; }
@@ -248,6 +273,8 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
       "Take what this profile's measured choices say of kernels, products and collectives; ELBOWROOM_PROFILE when absent");
   run->add_flag("--learn", arguments->learn, "Keep the durations that this run learns in the profile, for later ones");
   run->add_option("--report", arguments->report_file, "Write elbowroom.run/1 to this file; - for standard output");
+  run->add_option("--record", arguments->record_file,
+                  "Record a few steps once the command is warm, for elbowroom explain: an archive of a trace a process");
   run->add_flag("--energy", arguments->energy,
                 "Measure what a step takes of the GPUs' energy, by their counters (NVML, AMD SMI), while the command runs");
   run->add_flag("--no-memory", arguments->no_memory,

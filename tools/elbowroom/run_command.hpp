@@ -8,7 +8,8 @@
 
 namespace elbowroom {
 
-/// A command line cut at its first "--" if it calls `run`, `launch` or `measure`: CLI11 takes what follows there for its own options.
+/// A command line cut at its first "--" if it calls `run`, `launch`, `measure` or `explain`: CLI11 takes what follows there for its
+/// own options.
 struct SplitCommandLine {
   int own_arguments = 0;                            ///< of argv, for CLI11
   std::optional<std::vector<std::string>> command;  ///< what follows "--"; absent: there is none

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/driver_version.hpp"
+#include "command_recording.hpp"
 #include "console.hpp"
 #include "elbowroom/report/run_report.hpp"
 #include "elbowroom/tune/profile_file.hpp"
@@ -37,9 +38,17 @@ Result<run::Policy> asked_policy(const std::string& word) {
 
 Status check_files(const RunArguments& arguments) {
   const std::optional<std::string> profile_file = profile_path(arguments.profile_file);
-  const std::array files{NamedFile("--profile", profile_file), NamedFile("--report", arguments.report_file)};
+  const NamedFile report("--report", arguments.report_file);
+  const std::array files{NamedFile("--profile", profile_file), NamedFile("--record", arguments.record_file), report};
   if (Status distinct = check_distinct(files); !distinct) { return distinct; }
-  return check_outputs(std::array{OutputFile{files.back(), kRunSchema}});
+  if (arguments.record_file && is_one_of_ranks()) {
+    return invalid_input(
+        "--record: started as one of several ranks, expected the launcher behind --: elbowroom run -- torchrun ...");
+  }
+  if (arguments.record_file) {
+    if (Status free = check_recording_file(*arguments.record_file); !free) { return free; }
+  }
+  return check_outputs(std::array{OutputFile{report, kRunSchema}});
 }
 
 /// What is asked, as far as it can be told without a profile.
@@ -128,6 +137,7 @@ Result<RunRequest> run_request(const RunArguments& arguments, const std::optiona
                     .choices = remembered_choices(*given),
                     .learn_into = arguments.learn ? profile_file : std::nullopt,
                     .report_file = arguments.report_file,
+                    .record_file = arguments.record_file,
                     .verbose = arguments.verbose,
                     .quiet = arguments.quiet,
                     .gradient_views = arguments.gradient_views,

@@ -23,6 +23,7 @@ struct RunArguments {
   std::optional<std::string> profile_file;
   bool learn = false;
   std::optional<std::string> report_file;
+  std::optional<std::string> record_file;
   bool verbose = false;
   bool quiet = false;
   bool no_memory = false;
@@ -45,6 +46,7 @@ struct RunRequest {
   std::string choices;                    ///< what `auto` chose in earlier runs
   std::optional<std::string> learn_into;  ///< the profile that takes what this one learns
   std::optional<std::string> report_file;
+  std::optional<std::string> record_file;  ///< takes a recording of a few steps
   bool verbose = false;
   bool quiet = false;
   bool gradient_views = false;  ///< DDP's gradients may be views of its buckets

@@ -56,6 +56,26 @@ TEST(Meetings, FindTheShiftWhereATraceBeginsLater) {
   }
 }
 
+TEST(Meetings, AreAtOneTimeWhereRanksHaveOneClock) {
+  // Five all-reduces 100 us apart, of which rank 0's recorder saw the first four and rank 1's the last four: equal counts, evenly
+  // apart.
+  TraceText first, second;
+  first.rank(0, 2).recorder("boot").kernel("a", 7, 0, 1, 0);
+  second.rank(1, 2).recorder("boot").kernel("a", 7, 0, 1, 0);
+  for (std::int64_t i = 0; i < 5; ++i) {
+    if (i < 4) { first.kernel(kAllReduce, 20, 100 * i + 50, 100 * i + 99, 0); }
+    if (i > 0) { second.kernel(kAllReduce, 20, 100 * i + 60, 100 * i + 98, 0); }
+  }
+  std::vector<RankView> views;
+  views.push_back(view_of(first.trace()));
+  views.push_back(view_of(second.trace()));
+  const std::vector<Meeting> meetings = meet(views);
+  ASSERT_EQ(meetings.size(), 3U);
+  EXPECT_EQ(meetings[0].participants[0].collective, 1U);
+  EXPECT_EQ(meetings[0].participants[1].collective, 0U);
+  EXPECT_EQ(meetings[0].waited, 11'000) << "49 us and 38";
+}
+
 TEST(Meetings, GoBySequenceNumbersWhereAllHaveThem) {
   const auto note = [](int number) {
     return fmt::format(R"("Collective name": "allreduce", "Process Group Name": "3", "Seq": {})", number);

@@ -45,6 +45,24 @@ TEST(TarFiles, GiveTheRegularFiles) {
   EXPECT_EQ(files.next().value(), std::nullopt);
 }
 
+TEST(TarHeader, BeginsAFileThatIsReadAgain) {
+  const std::string header = tar_header("folder/a.json", 700);
+  ASSERT_EQ(header.size(), kTarBlock);
+  EXPECT_TRUE(is_tar(header));
+  EXPECT_EQ(header.substr(124, 11), "00000001274") << "700 is 1274 in octal digits";
+  // The sum of all bytes, with blanks in its own place, is octal too.
+  std::string blank = header;
+  blank.replace(148, 8, "        ");
+  unsigned sum = 0;
+  for (const char c : blank) { sum += static_cast<unsigned char>(c); }
+  EXPECT_EQ(header.substr(148, 6), fmt::format("{:06o}", sum));
+  TextSource source(header + std::string(1024, 'a') + std::string(1024, '\0'));
+  TarFiles files(source);
+  EXPECT_EQ(files.next().value(), "folder/a.json");
+  EXPECT_EQ(content(files), std::string(700, 'a'));
+  EXPECT_EQ(files.next().value(), std::nullopt);
+}
+
 TEST(TarFiles, SayThatAnArchiveIsDamaged) {
   const std::string archive = entry("a.json", '0', std::string(700, 'a'));
   TextSource cut(archive.substr(0, 800));

@@ -25,6 +25,10 @@ class TraceText {
     members_ = fmt::format(R"("distributedInfo": {{"backend": "nccl", "rank": {}, "world_size": {}}},)", number, of);
     return *this;
   }
+  TraceText& recorder(const std::string& clock) {
+    members_ += fmt::format(R"("recorder": {{"name": "elbowroom", "clock": "{}"}},)", clock);
+    return *this;
+  }
   TraceText& device(const std::string& name, int sms) {
     members_ += fmt::format(R"("deviceProperties": [{{"id": 0, "name": "{}", "numSms": {}}}],)", name, sms);
     return *this;

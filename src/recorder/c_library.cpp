@@ -1,0 +1,43 @@
+#include <pthread.h>
+#include <signal.h>
+
+// As in interposer/process/c_library.cpp: the functions of glibc 2.28 in place of newer ones of the same names.
+
+#if defined(__x86_64__)
+#define ELBOWROOM_OLD(name) asm(".symver elbowroom_old_" #name ", " #name "@GLIBC_2.2.5")
+#else
+#define ELBOWROOM_OLD(name) asm(".symver elbowroom_old_" #name ", " #name "@GLIBC_2.17")
+#endif
+#define ELBOWROOM_HIDDEN __attribute__((visibility("hidden"), used))
+
+ELBOWROOM_OLD(dlopen);
+ELBOWROOM_OLD(dlsym);
+ELBOWROOM_OLD(pthread_create);
+ELBOWROOM_OLD(pthread_detach);
+ELBOWROOM_OLD(pthread_sigmask);
+
+extern "C" {
+
+void* elbowroom_old_dlopen(const char*, int);
+void* elbowroom_old_dlsym(void*, const char*);
+int elbowroom_old_pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+int elbowroom_old_pthread_detach(pthread_t);
+int elbowroom_old_pthread_sigmask(int, const sigset_t*, sigset_t*);
+
+ELBOWROOM_HIDDEN void* elbowroom_dlopen(const char* name, int flags) asm("dlopen");
+ELBOWROOM_HIDDEN void* elbowroom_dlsym(void* library, const char* name) asm("dlsym");
+ELBOWROOM_HIDDEN int elbowroom_pthread_create(pthread_t* thread, const pthread_attr_t* how, void* (*work)(void*),
+                                              void* argument) asm("pthread_create");
+ELBOWROOM_HIDDEN int elbowroom_pthread_detach(pthread_t thread) asm("pthread_detach");
+ELBOWROOM_HIDDEN int elbowroom_pthread_sigmask(int how, const sigset_t* set, sigset_t* before) asm("pthread_sigmask");
+
+void* elbowroom_dlopen(const char* name, int flags) { return elbowroom_old_dlopen(name, flags); }
+void* elbowroom_dlsym(void* library, const char* name) { return elbowroom_old_dlsym(library, name); }
+int elbowroom_pthread_create(pthread_t* thread, const pthread_attr_t* how, void* (*work)(void*), void* argument) {
+  return elbowroom_old_pthread_create(thread, how, work, argument);
+}
+int elbowroom_pthread_detach(pthread_t thread) { return elbowroom_old_pthread_detach(thread); }
+int elbowroom_pthread_sigmask(int how, const sigset_t* set, sigset_t* before) {
+  return elbowroom_old_pthread_sigmask(how, set, before);
+}
+}
