@@ -152,7 +152,8 @@ class Recorder {
     if (!registered_) {
       if (const std::string problem = load(cupti_); !problem.empty()) { return give_up(problem); }
       // CUPTI refuses to flush before somebody has registered callbacks, and there is one place for callbacks.
-      if (cupti_.flush_all(0) == CUPTI_SUCCESS) { return give_up("another profiler uses CUPTI in this process"); }
+      const bool careful = std::getenv(run::kRecordBesideVariable) == nullptr;
+      if (careful && cupti_.flush_all(0) == CUPTI_SUCCESS) { return give_up("another profiler uses CUPTI in this process"); }
       if (cupti_.register_callbacks(give_buffer, take_buffer) != CUPTI_SUCCESS) {
         return give_up("CUPTI takes no callbacks: cuptiActivityRegisterCallbacks failed");
       }
