@@ -4,6 +4,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -90,6 +91,22 @@ int show_help(const CLI::App& app, const CLI::ParseError& asked) {
   return printed ? elbowroom::exit_ok : elbowroom::complain("elbowroom", printed.error());
 }
 
+void add_other_commands(CLI::App& app, const std::optional<std::vector<std::string>>& command, std::function<int()>& chosen,
+                        std::function<int()>& by_one) {
+  elbowroom::add_launch_command(app, command, chosen);
+  elbowroom::add_measure_command(app, command, by_one);
+  elbowroom::add_list_command(app, by_one);
+  elbowroom::add_doctor_command(app, by_one);
+  elbowroom::add_plan_command(app, live_device, by_one);
+  elbowroom::add_bench_command(app, chosen);
+  elbowroom::add_tune_command(app, chosen);
+  elbowroom::add_step_command(app, by_one);
+  elbowroom::add_profile_command(app, by_one);
+  elbowroom::add_explain_command(app, command, command ? chosen : by_one);
+  elbowroom::add_validate_command(app, by_one);
+  elbowroom::add_report_command(app, by_one);
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Leaves room on the GPU for communication: plan, measure and choose how computation and collectives overlap.",
                "elbowroom");
@@ -101,19 +118,9 @@ int run(int argc, char** argv) {
   std::function<int()> chosen;
   std::function<int()> by_one;  // what one process does for all, where a launcher started several
   const elbowroom::SplitCommandLine split = elbowroom::split_command_line(argc, argv);
-  elbowroom::add_list_command(app, by_one);
-  elbowroom::add_doctor_command(app, by_one);
-  elbowroom::add_plan_command(app, live_device, by_one);
-  elbowroom::add_bench_command(app, chosen);
-  elbowroom::add_tune_command(app, chosen);
-  elbowroom::add_step_command(app, by_one);
-  elbowroom::add_profile_command(app, by_one);
-  elbowroom::add_explain_command(app, split.command, split.command ? chosen : by_one);
-  elbowroom::add_validate_command(app, by_one);
-  elbowroom::add_report_command(app, by_one);
   elbowroom::add_run_command(app, split.command, chosen);
-  elbowroom::add_launch_command(app, split.command, chosen);
-  elbowroom::add_measure_command(app, split.command, by_one);
+  // A program that runs under `run` waits for none of the others.
+  if (argc < 2 || std::string_view(argv[1]) != "run") { add_other_commands(app, split.command, chosen, by_one); }
   refuse_empty_values(app);
   elbowroom::add_examples(app);
   app.footer("elbowroom help SUBCOMMAND shows its options, elbowroom doctor what this machine lacks.");
