@@ -16,6 +16,7 @@ pages() {
     report) echo docs/report.md ;;
     run) echo docs/run.md ;;
     measure) echo docs/programs.md ;;
+    completion) echo docs/outputs.md ;;
     doctor) echo docs/doctor.md ;;
     validate) echo docs/outputs.md docs/results/scale.md ;;
     launch) echo docs/ranks.md ;;

@@ -21,3 +21,22 @@ run("${CMAKE_COMMAND}" --build "${WORK}/build")
 run("${WORK}/build/consumer")
 run("${WORK}/build/own_launches")
 run("${WORK}/build/tune_and_bench")
+
+# What else a prefix has: the manual page and the completions of this very program.
+foreach(file IN ITEMS man/man1/elbowroom.1 bash-completion/completions/elbowroom zsh/site-functions/_elbowroom)
+  file(READ "${WORK}/moved/share/${file}" text)
+  if(NOT text MATCHES "profile remove|remove")
+    message(FATAL_ERROR "share/${file} does not know profile remove")
+  endif()
+endforeach()
+# The same without CMake, by the one header.
+find_program(PKG_CONFIG pkg-config)
+if(PKG_CONFIG)
+  set(ENV{PKG_CONFIG_PATH} "${WORK}/moved/${LIBDIR}/pkgconfig")
+  execute_process(COMMAND "${PKG_CONFIG}" --cflags --libs elbowroom OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE
+    COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  file(WRITE "${WORK}/one_header.cpp" "#include <elbowroom/elbowroom.hpp>\nint main() { return elbowroom::device_catalog().empty() ? 1 : 0; }\n")
+  run("${COMPILER}" "${WORK}/one_header.cpp" -o "${WORK}/one_header" ${flags} "-Wl,-rpath,${WORK}/moved/${LIBDIR}")
+  run("${WORK}/one_header")
+endif()

@@ -46,6 +46,7 @@ constexpr std::array kExamples{
     Example{"run", "elbowroom run -- torchrun --nproc-per-node 2 train.py"},
     Example{"launch", "elbowroom launch -n 2 -- elbowroom bench --suite quick"},
     Example{"measure", "elbowroom measure -- torchrun --nproc-per-node 2 train.py"},
+    Example{"completion", "elbowroom completion bash >/etc/bash_completion.d/elbowroom"},
     Example{"doctor", "elbowroom doctor"},
 };
 
