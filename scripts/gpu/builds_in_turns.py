@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Programs under two builds of `elbowroom run` and without any, launch by launch in turns, on the same two GPUs.
+
+usage: scripts/gpu/builds_in_turns.py --before PROGRAM --after PROGRAM [--raw EXAMPLE] [--launches 6] [--seconds 400] [--json FILE] [--policies gate,auto]
+
+The loops of examples/pytorch run in one process (`suite.py`), raw_overlap in one of its own. Printed are, for each program and policy, medians of
+launches and the ratio of after to before with the 95 % interval of Student's t over the logarithms of launches; digests must be equal in all launches.
+Exit code 1 where a launch failed or a digest differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import statistics
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import launched
+from two_builds import T_975
+
+LOOPS = "overlap_loop,free_loop"
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--before", required=True)
+    parser.add_argument("--after", required=True)
+    parser.add_argument("--raw", default="")
+    parser.add_argument("--policies", default="gate,auto")
+    parser.add_argument("--launches", type=int, default=6)
+    parser.add_argument("--steps", type=int, default=40)
+    parser.add_argument("--warm-up", type=int, default=200, help="long enough for `auto` to decide")
+    parser.add_argument("--seconds", type=float, default=400, help="no launch begins after these")
+    parser.add_argument("--timeout", type=float, default=90)
+    parser.add_argument("--json", default="")
+    return parser.parse_args()
+
+
+def programs(options: argparse.Namespace) -> dict[str, list[str]]:
+    steps = ["--mode", "plain", "--steps", str(options.steps), "--warm-up", str(options.warm_up)]
+    examples = launched.REPOSITORY / "examples" / "pytorch"
+    found = {"loops": [sys.executable, str(examples / "launch.py"), "-n", "2", str(examples / "suite.py"), "--examples", LOOPS, "--rounds", "1", *steps]}
+    if options.raw:
+        found["raw_overlap"] = [options.raw, *steps]
+    return found
+
+
+def launch(command: list[str], build: str, policy: str, timeout: float) -> list[dict[str, Any]]:
+    """One row for each example that the process ran."""
+    environment = dict(os.environ, NCCL_NVLS_ENABLE="0")
+    done = launched.run([build, "run", "--policy", policy, "--", *command] if build else command, environment, timeout)
+    if done.code != 0:
+        return [{"code": done.code, "errors": done.errors[-1500:]}]
+    rows = []
+    for line in filter(lambda text: text.startswith("{"), done.output.splitlines()):
+        found = json.loads(line)
+        plain = found["modes"]["plain"]
+        times = [value for row in plain["ms"] for value in (row if isinstance(row, list) else [row])]
+        rows.append({"code": 0, "example": found["example"], "ms": statistics.median(times), "digest": plain["digest"]})
+    closing = [line for line in done.errors.splitlines() if line.startswith("elbowroom: ")][-1:]
+    return [row | {"closing": closing} for row in rows]
+
+
+def interval(before: list[float], after: list[float]) -> str:
+    logs = [math.log(b / a) for a, b in zip(before, after, strict=False)]
+    middle = statistics.median(after) / statistics.median(before) - 1
+    if len(logs) < 3:
+        return f"{100 * middle:+.1f} %"
+    reach = T_975[min(len(logs) - 1, max(T_975))] * statistics.stdev(logs) / math.sqrt(len(logs))
+    mean = statistics.fmean(logs)
+    return f"{100 * middle:+.1f} % ({100 * math.expm1(mean - reach):+.1f}..{100 * math.expm1(mean + reach):+.1f})"
+
+
+def main() -> int:
+    options = parse()
+    arms = [("plain", "", "")] + [(f"{name} {policy}", build, policy) for policy in options.policies.split(",") for name, build in (("before", options.before), ("after", options.after))]
+    begin, results = time.monotonic(), []
+    for number in range(options.launches):
+        for program, command in programs(options).items():
+            for arm, build, policy in arms if number % 2 == 0 else reversed(arms):
+                if time.monotonic() - begin > options.seconds:
+                    break
+                rows = launch(command, build, policy, options.timeout)
+                results += [{"program": row.get("example", program), "arm": arm, "launch": number} | row for row in rows]
+                print(f"{arm:14}", *(f"{row.get('example', program)} {row.get('ms', row['code'])}" for row in rows), flush=True)
+    if options.json:
+        Path(options.json).write_text(json.dumps(results, indent=1) + "\n")
+    failed = any(row["code"] for row in results)
+    for program in dict.fromkeys(row["program"] for row in results if "ms" in row):
+        rows = [row for row in results if row["program"] == program and "ms" in row]
+        times = {arm: [row["ms"] for row in rows if row["arm"] == arm] for arm, _, _ in arms}
+        if len({row["digest"] for row in rows}) > 1:
+            print(f"{program}: digests differ")
+            failed = True
+        plain = statistics.median(times["plain"])
+        for policy in options.policies.split(","):
+            before, after = times[f"before {policy}"], times[f"after {policy}"]
+            if before and after:
+                changes = [f"{100 * (statistics.median(some) / plain - 1):+.1f} %" for some in (before, after)]
+                print(f"{program} {policy}: plain {plain:.3f}, before {changes[0]}, after {changes[1]}; after against before {interval(before, after)}, {min(len(before), len(after))} launches")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
