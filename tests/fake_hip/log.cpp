@@ -130,7 +130,6 @@ void fake_hip_reset() {
   state().calls.clear();
   state().failing.clear();
   state().decide = nullptr;
-  state().finished = true;
   state().lazy = fake_hip::settings().lazy;
   fake_hip::forget_captures();
 }

@@ -64,6 +64,7 @@ struct Event {
   Capture* capture = nullptr;
   const Stream* stream = nullptr;      ///< where it was recorded last
   std::shared_ptr<Completion> latest;  ///< null: never recorded
+  bool of_interposer = false;          ///< which made it to ask about it: its records are counted, and not written down
 };
 
 struct Function {

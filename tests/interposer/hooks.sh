@@ -12,7 +12,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 tr -d '\n' <"$ELBOWROOM_SOURCE_DIR/src/interposer/$ELBOWROOM_HOOK_TABLE/hook_table.cpp" |
-  grep -oE '(driver|runtime|legacy|per_thread|unnamed|library)<&[A-Za-z_0-9]+>\( *"[A-Za-z_0-9]+"' | sed 's/.*"\(.*\)"/\1/' | sort >"$work/hooks"
+  grep -oE '(driver|runtime|legacy|per_thread|unnamed|library)<&[A-Za-z_0-9]+>\( *"[A-Za-z_0-9]+"' | sed 's/.*"\(.*\)"/\1/' | sort -u >"$work/hooks"
 [ "$(wc -l <"$work/hooks")" -ge "$ELBOWROOM_LEAST_HOOKS" ] || fail "only $(wc -l <"$work/hooks") hooks in the table"
 for program in $ELBOWROOM_HOOK_PROGRAMS; do "$program" list; done | sort >"$work/cases"
 diff "$work/hooks" "$work/cases" >"$work/difference" || fail "hooks without a case (<), cases without a hook (>): $(cat "$work/difference")"

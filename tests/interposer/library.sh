@@ -27,7 +27,7 @@ diff "$work/listed" "$work/exported" >"$work/difference" || fail "exported names
   echo dlopen
   echo dlmopen
   tr -d '\n' <"$sources/hook_table.cpp" | grep -oE '<&[A-Za-z_0-9]+>\( *"[A-Za-z_0-9]+"' | sed 's/.*"\(.*\)"/\1/'
-} | sort >"$work/table"
+} | sort -u >"$work/table"
 diff "$work/table" "$work/exported" >"$work/difference" || fail "exported names differ from hook_table.cpp: $(cat "$work/difference")"
 
 # Little of the static TLS: there is none to spare for a library that comes after LD_AUDIT, or that NCCL loads.

@@ -11,7 +11,13 @@ int hipGetDevice(int* device);
 int hipEventCreateWithFlags(hip::Event* event, unsigned flags);
 int hipGetLastError();
 int hipPeekAtLastError();
-int hipMalloc(void** pointer, std::size_t bytes);
+int hipDeviceSynchronize();
+int hipStreamSynchronize(hip::Stream stream);
+int hipStreamQuery(hip::Stream stream);
+int hipEventSynchronize(hip::Event event);
+int hipEventQuery(hip::Event event);
+int hipGraphInstantiateWithFlags(hip::GraphExec* exec, hip::Graph graph, unsigned long long flags);
+int hipGraphExecDestroy(hip::GraphExec exec);
 int hipGraphCreate(hip::Graph* graph, unsigned flags);
 int hipGraphAddKernelNode(hip::GraphNode* node, hip::Graph graph, const hip::GraphNode* dependencies, std::size_t count,
                           const hip::KernelNodeParams* parameters);

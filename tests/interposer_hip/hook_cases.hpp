@@ -1,6 +1,6 @@
 #pragma once
 
-#include <string>
+#include <unistd.h>
 
 #include "hip_program.hpp"
 #include "past_hooks.hpp"
@@ -15,12 +15,19 @@ struct Lanes {
   const void* all_reduce = fake_hip_symbol(kAllReduce, 96, 4184);
   hip::Function module_all_reduce = fake_hip_function(kAllReduce, 96, 4184);
 
+  /// Nothing ends before the program says so.
   Lanes() {
-    settle();
     fake_hip_reset();
+    fake_hip_set_finished(0);
   }
-  /// Everything has ended.
-  static void settle() { EXPECT(hipDeviceSynchronize() == 0); }
+  /// Everything ends, and the interposer gets to see it: it asks for ends no more often than each 20 us.
+  void settle() const {
+    static const hip::Stream idle = make_stream();
+    fake_hip_set_finished(1);
+    usleep(40);
+    EXPECT(launch_on(idle, gemm) == 0);
+    fake_hip_set_finished(0);
+  }
 
   void collective(hip::Stream stream) const { EXPECT(launch_on(stream, all_reduce, 24) == 0); }
   /// Whether a product that is launched now counts as beside a collective.
@@ -30,12 +37,6 @@ struct Lanes {
   }
 };
 
-inline hip::Stream make_blocking_stream() {
-  hip::Stream stream = nullptr;
-  EXPECT(hipStreamCreateWithFlags(&stream, 0) == 0);
-  return stream;
-}
-
 /// A stream that stands behind a collective by the program's own order.
 inline void stand_behind_collective(const Lanes& lanes, hip::Stream stream) {
   const hip::Event done = make_event();
@@ -43,8 +44,13 @@ inline void stand_behind_collective(const Lanes& lanes, hip::Stream stream) {
   EXPECT(hipEventRecord(done, lanes.comm) == 0 && hipStreamWaitEvent(stream, done, 0) == 0 && !lanes.is_beside(stream));
 }
 
-/// The function of that name fails until the next fake_hip_set_failing.
-inline void refuse(const char* name) { fake_hip_set_failing((std::string(name) + ":700").c_str()); }
+/// The process stands aside for good.
+template <class Call>
+void stands_aside(Call call) {
+  const Lanes lanes;
+  lanes.collective(lanes.comm);
+  EXPECT(lanes.is_beside(lanes.compute) && call(lanes) == 0 && !lanes.is_beside(lanes.compute));
+}
 
 template <std::size_t N>
 int run_hook_cases(const Case (&cases)[N], int argc, char** argv) {

@@ -6,18 +6,15 @@
 
 namespace elbowroom::interposer {
 
-Stream* CoreState::followed_stream(StreamId stream, Hold& hold) {
-  return !dormant() && meet_stream(stream, hold) ? known.order.find_stream(stream) : nullptr;
-}
-
-bool CoreState::meet_stream(StreamId stream, Hold& hold) {
-  if (known.order.find_stream(stream) != nullptr) { return true; }
+Stream* CoreState::meet_stream(StreamId stream, Hold& hold) {
+  if (Stream* known_stream = known.lanes.find_stream(stream)) { return known_stream; }
   hold.release();
   StreamInfo info;
   if (platform.describe_stream != nullptr) { info = platform.describe_stream(platform.self, stream); }
   hold.take();
   meet_device(info.device, hold);
-  return known.order.find_stream(stream) != nullptr || known.order.add_stream(stream, info) != nullptr;
+  Stream* found = known.lanes.find_stream(stream);
+  return found != nullptr ? found : known.lanes.add_stream(stream, info);
 }
 
 void CoreState::meet_device(std::int32_t device, Hold& hold) {
@@ -27,13 +24,11 @@ void CoreState::meet_device(std::int32_t device, Hold& hold) {
   const bool first = known.devices_known == 0;
   hold.release();
   const DeviceInfo info = platform.describe_device(platform.self, device);
-  const Text learned = first && platform.known_durations != nullptr ? platform.known_durations(platform.self) : Text{};
   const Text chosen = first && platform.known_choices != nullptr ? platform.known_choices(platform.self) : Text{};
   hold.take();
   if (known.devices_known == 0) {
     known.model = info.name;
     known.choices = chosen;
-    known.durations.add({learned.data, learned.size}, info.name.data());
   }
   known.models_differ = known.models_differ || known.model != info.name;
   known.devices[static_cast<std::size_t>(device)] = info;
@@ -58,10 +53,11 @@ std::uint16_t CoreState::meet_function(FunctionId function, Hold& hold) {
 std::uint16_t CoreState::add_kernel(const FunctionInfo& info) {
   if (info.name == nullptr) { return 0; }
   const std::uint16_t kernel = find_or_add_kernel(info);
-  if (kernel != 0) { return kernel; }
   // One without a place is launched as if it did neither.
-  if (is_communication(info.name) || rules.is_communication(info.name) || waits_for_host(info.name)) { known.order.lose(); }
-  return 0;
+  if (kernel == 0 && (is_communication(info.name) || rules.is_communication(info.name) || waits_for_host(info.name))) {
+    known.lanes.give_up();
+  }
+  return kernel;
 }
 
 std::uint16_t CoreState::find_or_add_kernel(const FunctionInfo& info) {
@@ -90,31 +86,23 @@ std::uint16_t CoreState::find_or_add_kernel(const FunctionInfo& info) {
 }
 
 // Kernels of one name are of one kind, whatever they take of an SM.
-void CoreState::meet_residency(const LaunchFacts& facts, std::uint16_t kernel, std::uint64_t kind_key, Hold& hold) {
-  const LaunchKind* kind = known.kinds.obtain(kind_key);
-  const Stream* stream = known.models_differ ? known.order.find_stream(facts.stream) : nullptr;
-  const std::uint32_t device = stream == nullptr ? 0 : static_cast<std::uint32_t>(stream->info.device);
-  const std::uint32_t of = (device << 16U | kernel) + 1;
-  if (kind == nullptr || kind->residency_of == of) { return; }
+std::uint32_t CoreState::meet_residency(const LaunchFacts& facts, std::uint16_t kernel, std::int32_t device, Hold& hold) {
+  const auto threads = static_cast<std::uint32_t>(facts.block.count());
+  const auto of = known.models_differ ? static_cast<std::uint64_t>(device) : 0;
+  const std::uint64_t key = combine(combine(kernel, std::uint64_t{threads} << 32U | facts.dynamic_shared), of) | 1U;
+  if (const std::uint32_t* found = known.residency.find(key)) { return *found; }
   hold.release();
-  std::uint32_t residency = 0;
-  if (platform.blocks_per_sm != nullptr) {
-    const auto threads = static_cast<std::uint32_t>(facts.block.count());
-    residency = platform.blocks_per_sm(platform.self, facts.function, threads, facts.dynamic_shared);
-  }
+  const std::uint32_t blocks =
+      platform.blocks_per_sm == nullptr ? 0 : platform.blocks_per_sm(platform.self, facts.function, threads, facts.dynamic_shared);
   hold.take();
-  if (LaunchKind* asked = known.kinds.find(kind_key)) {
-    asked->residency = residency;
-    asked->residency_of = of;
-  }
+  if (std::uint32_t* kept = known.residency.obtain(key)) { *kept = blocks; }
+  return blocks;
 }
 
-std::uint32_t CoreState::cap_of(const KernelRecord& kernel, const LaunchFacts& facts) {
+std::uint32_t CoreState::cap_of(const KernelRecord& kernel, const LaunchFacts& facts, const Stream& stream) const {
   if (!known.active.shape || kernel.communication) { return 0; }
   if (kernel.cap != 0) { return kernel.cap; }
-  const Stream* stream = rules.footprint_count == 0 ? nullptr : known.order.find_stream(facts.stream);
-  if (stream == nullptr) { return 0; }
-  const DeviceNames names = names_on(*stream);
+  const DeviceNames names = names_on(stream);
   const auto rules_end = rules.footprints.begin() + static_cast<std::ptrdiff_t>(rules.footprint_count);
   const auto rule = std::find_if(rules.footprints.begin(), rules_end, [&](const FootprintRule& each) {
     return each.threads == facts.block.count() && each.registers == kernel.registers &&

@@ -56,53 +56,29 @@ void write_steps(ReportWriter& out, const StepStretch& longest) {
   out.key("begin_us").microseconds(longest.begin_ns).key("end_us").microseconds(longest.end_ns).end_object();
 }
 
-void write_launches(ReportWriter& out, Knowledge& known, std::uint64_t at_rest) {
+void write_launches(ReportWriter& out, const Knowledge& known) {
   const Totals& totals = known.totals;
   out.key("launches").begin_object();
-  out.key("total").number(totals.launches + at_rest).key("at_rest").number(at_rest).key("captured").number(totals.captured);
+  out.key("total").number(totals.launches).key("at_rest").number(totals.at_rest).key("captured").number(0);
   out.key("graph_launches").number(totals.graph_launches);
   out.key("in_window").number(totals.in_window).key("in_order_only").number(totals.in_order_only);
-  out.key("untracked").number(totals.overflowed).key("collectives_forgotten").number(known.order.collectives().forgotten());
+  out.key("untracked").number(totals.overflowed).key("collectives_forgotten").number(0);
   out.end_object();
 }
 
 void write_collectives(ReportWriter& out, Knowledge& known) {
   out.key("collectives").begin_array();
-  known.kinds.for_each([&](std::uint64_t, const LaunchKind& kind) {
-    const KernelRecord& kernel = known.kernels[kind.kernel];  // of other_kinds() the first, which is no collective
-    if (!kernel.communication) { return; }
-    out.begin_object().key("name").text(kernel.name.data()).key("size_class").number(kind.size_class);
-    out.key("count").number(kind.launches).key("expected_us").microseconds(kind.samples.expected()).end_object();
+  known.kinds.for_each([&](std::uint64_t, const CollectiveKind& kind) {
+    out.begin_object().key("name").text(known.kernels[kind.kernel].name.data()).key("size_class").number(kind.size_class);
+    out.key("count").number(kind.launches).key("expected_us").microseconds(0).end_object();
   });
   out.end_array();
 }
 
-// What is launched this rarely is not worth a place in a profile.
-constexpr std::uint64_t kWorthKeeping = 8;
-
-void write_durations(ReportWriter& out, Knowledge& known) {
-  // Of several models nobody could tell whose a duration is.
-  const bool one_model = !known.models_differ;
-  out.key("device").text(one_model ? known.model.data() : "");
-  out.key("durations").begin_array();
-  known.kinds.for_each([&](std::uint64_t key, const LaunchKind& kind) {
-    if (!one_model || !kind.samples.measured() || kind.launches < kWorthKeeping) { return; }
-    out.begin_object().key("kind").hexadecimal(key).key("kernel").text(known.kernels[kind.kernel].name.data());
-    out.key("us").microseconds(kind.samples.expected()).key("launches").number(kind.launches).end_object();
-  });
-  out.end_array();
-}
-
-/// Mean over the launches whose duration is known; a kernel is launched with many grids.
-std::uint64_t expected_duration(Knowledge& known, std::uint16_t kernel) {
-  std::uint64_t launches = 0;
-  double sum = 0;
-  known.kinds.for_each([&](std::uint64_t, const LaunchKind& kind) {
-    if (kind.kernel != kernel || !kind.samples.known()) { return; }
-    launches += kind.launches;
-    sum += static_cast<double>(kind.launches) * static_cast<double>(kind.samples.expected());
-  });
-  return launches == 0 ? 0 : static_cast<std::uint64_t>(sum / static_cast<double>(launches));
+// Durations are no longer learned: the members stay for those who read older reports.
+void write_durations(ReportWriter& out, const Knowledge& known) {
+  out.key("device").text(known.models_differ ? "" : known.model.data());
+  out.key("durations").begin_array().end_array();
 }
 
 void write_kernel(ReportWriter& out, Knowledge& known, std::uint16_t index) {
@@ -113,7 +89,7 @@ void write_kernel(ReportWriter& out, Knowledge& known, std::uint16_t index) {
   out.key("static_shared").number(kernel.static_shared).key("dynamic_shared").number(kernel.dynamic_shared);
   out.key("cluster").number(kernel.cluster).end_object();
   out.key("launches").number(kernel.launches).key("in_window").number(kernel.in_window);
-  out.key("expected_us").microseconds(expected_duration(known, index));
+  out.key("expected_us").microseconds(0);
   write_applied(out, kernel.applied);
   write_refused(out, kernel.refused);
   out.end_object();
@@ -225,10 +201,10 @@ void Core::report(const ProcessFacts& process, const Sink& sink) {
   ReportWriter out(sink);
   out.begin_object();
   write_process(out, process, state_->rules);
-  state_->count_all_passed();
+  state_->fast_path.tell_counts(state_->counted());
   write_gpus(out, known);
   write_steps(out, known.stretches.longest());
-  write_launches(out, known, state_->rest.launches());
+  write_launches(out, known);
   write_collectives(out, known);
   write_kernels(out, known);
   write_durations(out, known);
@@ -249,8 +225,6 @@ const char* text(Refusal refusal) {
       return "gate: the collective queues behind another";
     case Refusal::host_dependency:
       return "gate: a stream waits for the host or another process";
-    case Refusal::late_collective:
-      return "gate: the collective begins later than the kernel could";
     case Refusal::short_collective:
       return "gate: the collective is short";
     case Refusal::small_compute:
@@ -262,15 +236,13 @@ const char* text(Refusal refusal) {
     case Refusal::other_context:
       return "gate: the collective is in another context";
     case Refusal::other_capture:
-      return "gate: the collective is not in the same capture";
-    case Refusal::programmatic_launch:
-      return "gate: programmatic dependent launch in a capture";
+      return "gate: something is being captured";
     case Refusal::order_lost:
-      return "gate: the program's order is not known in full";
+      return "gate: more streams carry collectives than are told apart";
     case Refusal::own_priority:
       return "priority: the program sets its own";
     case Refusal::fills_device:
-      return "priority: the collective's blocks may take all SMs";
+      return "priority: the collectives may take more than half of the SMs";
     case Refusal::cooperative_launch:
       return "shape: cooperative launch";
     case Refusal::cluster_launch:
@@ -283,8 +255,6 @@ const char* text(Refusal refusal) {
       return "shape: no shared memory gives that residency";
     case Refusal::unknown_residency:
       return "shape: residency unknown";
-    case Refusal::captured_trial:
-      return "auto compares no captured launches";
     case Refusal::own_choice:
       return "SM target: under auto each rank would choose by itself";
     case Refusal::passed_through:

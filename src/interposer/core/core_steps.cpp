@@ -94,11 +94,20 @@ std::uint64_t CoreState::note_collective(std::uint64_t signature, std::uint64_t 
   return begun && known.ranks.chooses() ? known.step : 0;
 }
 
-// What launches inside windows may pass depends on it.
+// A plain arm follows nothing, so that it costs what the program costs after the comparison. What events are behind is not known
+// when the order is followed again.
 void CoreState::put_in_force() {
   const Controls now = controls(rules, arm_in_force());
-  if (now != known.active) { passing.close(); }
+  const bool follows = now.gate || now.shape || now.sm_target;
+  if (!follows && follows_order.exchange(false)) { known.lanes.forget_events(); }
+  if (follows && !follows_order.load()) {
+    known.lanes.forget_events();
+    follows_order.store(true, std::memory_order_release);
+  }
+  if (now == known.active) { return; }
   known.active = now;
+  fast_path.forget_functions(counted());  // of caps
+  publish();
 }
 
 void Core::on_step_time(std::uint64_t step, std::uint64_t nanoseconds) {
@@ -115,45 +124,13 @@ void Core::on_step_lost(std::uint64_t step) {
   state_->put_in_force();
 }
 
-bool Core::leaves_alone(FunctionId function) { return state_->rest.covers(function); }
-
-std::uint64_t Core::launches_at_rest() const { return state_->rest.launches(); }
-
-// Between steps, so that what is known of a step is known of all of it. In a comparison the program as it is costs what it would
-// after it: nothing but a look at its collectives. Otherwise an arm that gains less than following the program costs would seem to
-// gain.
+// In a comparison the program as it is costs what it would after it: nothing but a look at its collectives.
 void CoreState::begin_or_end_rest(bool may_begin) {
-  const AbTrial::State state = comparison();
-  if (state != known.compared) { known.disturbed = false; }
-  known.compared = state;
-  const bool plain = state != AbTrial::State::waiting && !known.active.any();
-  if (rest.on()) {
-    if (!plain) { end_rest(); }
-  } else if (may_begin && plain && !known.disturbed && known.announced == 0 && !known.order.lost_for_good() &&
-             known.order.captures_active() == 0 && !known.order.host_actions_pending()) {
-    rest.begin();
-    passing.close();
-  }
-}
-
-Stream* CoreState::disturb(StreamId stream, Hold& hold) {
-  known.disturbed = true;
-  if (rest.on()) { end_rest(); }
-  // Meeting the stream releases the lock; no rest may begin meanwhile.
-  ++known.announced;
-  const bool met = meet_stream(stream, hold);
-  --known.announced;
-  return met ? known.order.find_stream(stream) : nullptr;
-}
-
-// What was launched, recorded and waited for meanwhile is not known, and what was known before means nothing any more. All that is
-// lost are windows of collectives that were launched before now. An order that is not known only ever adds windows. Nothing that
-// waits for the host was launched during a rest.
-void CoreState::end_rest() {
-  known.order.begin_anew();
-  known.compute_until.fill(0);
-  rest.end();
-  passing.close();
+  known.compared = comparison();
+  const bool plain = known.compared != AbTrial::State::waiting && !known.active.any();
+  if (plain == known.resting || (plain && !may_begin)) { return; }
+  fast_path.tell_counts(counted());
+  known.resting = plain;
 }
 
 }  // namespace elbowroom::interposer

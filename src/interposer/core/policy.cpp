@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <string_view>
 
-#include "interposer/core/needed_sms.hpp"
 #include "interposer/core/table.hpp"
 #include "run/trial_words.hpp"
 
@@ -38,30 +37,16 @@ Controls of_policy(const Rules& rules, unsigned arm) {
   return {};
 }
 
-// Inside a capture nothing is expected in time: what the collective waits for must be what the compute launch waits for anyhow.
-Refusal captured_refusal(const GateQuestion& question) {
-  if (question.facts.programmatic) { return Refusal::programmatic_launch; }
-  if (question.compares) { return Refusal::captured_trial; }
-  return Refusal::none;
-}
+constexpr std::uint32_t kLeastGroup = 8;  ///< SMs of a group, within which the blocks of a cluster run
 
-Refusal expected_refusal(const GateQuestion& question) {
-  const Collective& collective = question.collective;
-  if (collective.expected.start > question.compute.start + kLateSlackNs) { return Refusal::late_collective; }
-  const std::uint64_t duration = collective.expected.end - collective.expected.start;
-  if (collective.duration_known && duration < kWorthGatingNs) { return Refusal::short_collective; }
-  return Refusal::none;
-}
-
-// Whether all blocks begin at once, whatever each takes of an SM: on one SM each. Blocks of other collectives may hold one each
-// until other ranks have come. Clusters find theirs within a group of SMs, of which less than a cluster is left over. Groups have
-// eight SMs at least, and are larger than clusters: of those that are free half or more hold some, where they lie together.
-bool begins_at_once(const Collective& collective, std::uint64_t blocks_of_others) {
+// Whether all blocks begin at once, whatever each takes of an SM: on one SM each. Clusters find theirs within a group of SMs, of
+// which less than a cluster is left over. Groups are larger than clusters: of those that are free half or more hold some.
+bool begins_at_once(const Collective& collective) {
   std::uint64_t left_over = 0;
   if (collective.cluster > 1) {
     left_over = std::max<std::uint64_t>(collective.blocks, std::uint64_t{collective.cluster - 1} * (collective.sms / kLeastGroup));
   }
-  return collective.blocks + left_over + blocks_of_others <= collective.sms;  // no SMs: their number is not known
+  return collective.blocks + left_over <= collective.sms;  // no SMs: their number is not known
 }
 
 bool leaves_room(const GateQuestion& question) {
@@ -119,24 +104,19 @@ Controls controls(const Rules& rules, unsigned arm) {
   return wanted;
 }
 
+// In order of price.
 Refusal gate_refusal(const GateQuestion& question) {
   const Collective& collective = question.collective;
-  // First: it holds for as long as both are there, and nothing else need be known of them.
   if (leaves_room(question)) { return Refusal::small_compute; }
   if (question.order_lost) { return Refusal::order_lost; }
-  // A capture is asked for what it holds alone: what is captured again must become the same graph.
-  const bool waits_for_host = question.capture != 0 ? question.waits_captured : question.host_action_pending;
-  if (waits_for_host) { return Refusal::host_dependency; }
-  // A stream may join a capture on ways that were not seen; an event of ours must not carry another stream into it.
-  const bool may_be_captured = question.capture == 0 && question.capture_active;
-  if (collective.capture != question.capture || may_be_captured) { return Refusal::other_capture; }
+  if (question.capture_active) { return Refusal::other_capture; }
   if (collective.context != question.context) { return Refusal::other_context; }
-  if (!collective.launched || !collective.has_event || question.event_taken) { return Refusal::no_event; }
+  if (!collective.launched || !collective.has_begin) { return Refusal::no_event; }
   // It would tell of its begin when its last blocks begin, and these may wait for blocks that wait for other ranks.
-  if (!begins_at_once(collective, question.blocks_of_others)) { return Refusal::several_waves; }
-  // Other ranks may join what is between only when they are told that the compute launch has ended.
-  if (question.collectives_between) { return Refusal::queued_collective; }
-  return question.capture != 0 ? captured_refusal(question) : expected_refusal(question);
+  if (!begins_at_once(collective)) { return Refusal::several_waves; }
+  if (collective.is_short) { return Refusal::short_collective; }
+  // Other ranks, or the host, may join it only when they are told that the compute launch has ended.
+  return question.queued ? Refusal::queued_collective : Refusal::none;
 }
 
 }  // namespace elbowroom::interposer

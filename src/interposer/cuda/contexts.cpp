@@ -78,24 +78,17 @@ std::optional<Contexts::Facts> Contexts::facts_of(cu::Context context) {
   {
     const std::lock_guard lock(mutex_);
     if (const Entry* known = find(context)) { return known->facts; }
-    if (find(nullptr) == nullptr) {
-      parts_.note_unknown();
-      return std::nullopt;
-    }
+    if (find(nullptr) == nullptr) { return std::nullopt; }
   }
   const std::optional<Facts> facts = ask(context);
   const std::lock_guard lock(mutex_);
   if (!facts || find(context) != nullptr) { return facts; }
   Entry* free_entry = find(nullptr);
-  if (free_entry == nullptr) {
-    parts_.note_unknown();
-    return facts;
-  }
+  if (free_entry == nullptr) { return facts; }
   *free_entry = Entry{};
   free_entry->context = context;
   free_entry->facts = *facts;
   devices_seen_ |= std::uint64_t{1} << (static_cast<unsigned>(facts->device) % 64U);
-  if (facts->sms != 0) { parts_.note(facts->device, facts->sms); }
   return facts;
 }
 
@@ -116,13 +109,13 @@ bool Contexts::greatest_priority(cu::Context context, int& priority) {
   return true;
 }
 
-cu::Event Contexts::completion_event(cu::Context context, EventSlot slot, bool captured) {
+cu::Event Contexts::completion_event(cu::Context context, EventSlot slot) {
   if (slot >= kEventSlots || context == nullptr || driver_.event_create == nullptr) { return nullptr; }
   const auto keep = [&](cu::Event made) {
     const std::lock_guard lock(mutex_);
     Entry* known = find(context);
     if (known == nullptr) { return cu::Event{}; }
-    cu::Event& event = known->events[captured ? 1 : 0][slot];
+    cu::Event& event = known->events[slot];
     return event == nullptr ? event = made : event;
   };
   if (const cu::Event known = keep(nullptr)) { return known; }
@@ -146,29 +139,6 @@ bool Contexts::is_primary_active(cu::Device device) const {
   int active = 1;
   return driver_.primary_ctx_get_state == nullptr || driver_.primary_ctx_get_state(device, &flags, &active) != cu::kSuccess ||
          active != 0;
-}
-
-// A reference more tells which it is. Without one at all, it would make the context.
-Contexts::Primary Contexts::primary(cu::Device device) const {
-  Primary found;
-  const bool can_ask = driver_.primary_ctx_get_state != nullptr && driver_.primary_ctx_retain != nullptr &&
-                       driver_.primary_ctx_release != nullptr && is_primary_active(device);
-  if (!can_ask || driver_.primary_ctx_retain(&found.context, device) != cu::kSuccess) { return {}; }
-  unsigned long long id = 0;
-  if (driver_.ctx_get_id != nullptr && driver_.ctx_get_id(found.context, &id) == cu::kSuccess) { found.identity = id; }
-  driver_.primary_ctx_release(device);
-  given_back_.fetch_add(1);
-  return found;
-}
-
-bool Contexts::lives_on(cu::Device device, std::uint64_t identity) const {
-  for (int question = 0; question < kQuestions; ++question) {
-    const std::uint32_t before = given_back_.load();
-    const Primary now = primary(device);
-    if (now.context == nullptr || now.identity != identity) { return false; }
-    if (given_back_.load() == before + 1) { return true; }
-  }
-  return false;
 }
 
 cu::Context Contexts::any_of_device(cu::Device device) {

@@ -11,7 +11,6 @@
 #include "interposer/core/own_mutex.hpp"
 #include "interposer/cuda/driver_calls.hpp"
 #include "interposer/driver/calls.hpp"
-#include "interposer/driver/smallest_parts.hpp"
 
 namespace elbowroom::interposer::cuda {
 
@@ -54,30 +53,15 @@ class Contexts {
   int device(cu::Context context);
   /// How many SMs it has, of those of its device; 0: the driver does not say.
   std::uint32_t sms(cu::Context context);
-  /// Those of the smallest context that the device ever had; 0: none says. One that was left out counts as one of a single SM.
-  /// Lock-free.
-  [[nodiscard]] std::uint32_t least_sms(int device) const { return parts_.of(device); }
   /// False: the driver does not say.
   bool greatest_priority(cu::Context context, int& priority);
-  /// The event of a slot, made on first use; null when that failed. `captured` chooses the set that is used inside captures.
-  cu::Event completion_event(cu::Context context, EventSlot slot, bool captured);
+  /// The event of a slot that tells of a begin, made on first use; null when that failed.
+  cu::Event completion_event(cu::Context context, EventSlot slot);
 
   /// The context is about to be destroyed, with all its events; a new one may get its handle.
   void forget(cu::Context context);
   /// Also where the driver does not say.
   [[nodiscard]] bool is_primary_active(cu::Device device) const;
-  struct Primary {
-    cu::Context context = nullptr;  ///< null: the device has none at present, or the driver does not say
-    std::uint64_t identity = 0;  ///< tells it from another that has its handle later; 0: the driver does not say (before CUDA 12.0)
-  };
-  /// The primary context of the device. To ask takes a reference: where others gave theirs back meanwhile, the context ends here.
-  [[nodiscard]] Primary primary(cu::Device device) const;
-  /// The program has given back a reference to a primary context. To be told before lives_on().
-  void note_release() { given_back_.fetch_add(1); }
-  /// Whether the device's primary context is still the one of that identity. The question takes a reference and gives it back.
-  /// Where another thread gives one back meanwhile, the context may end with the question, and be made anew: then it is asked
-  /// again. Where others go on doing so, it counts as gone.
-  [[nodiscard]] bool lives_on(cu::Device device, std::uint64_t identity) const;
   /// Some context of the device; null: none is known.
   cu::Context any_of_device(cu::Device device);
   /// How many devices contexts were seen of.
@@ -93,7 +77,7 @@ class Contexts {
   struct Entry {
     cu::Context context = nullptr;
     Facts facts;
-    std::array<std::array<cu::Event, kEventSlots>, 2> events{};
+    std::array<cu::Event, kEventSlots> events{};
   };
   Entry* find(cu::Context context);  // with the lock held; one that is free for null
   // The driver is called without the lock. It may wait for what a context is about, which another context's launch may be needed
@@ -105,9 +89,6 @@ class Contexts {
   OwnMutex mutex_;
   std::array<Entry, kContexts> entries_{};
   std::atomic<std::uint64_t> devices_seen_{0};  // a bit each; read at exit, maybe by a handler that interrupted a call of this
-  driver::SmallestParts parts_;
-  static constexpr int kQuestions = 16;
-  mutable std::atomic<std::uint32_t> given_back_{0};  // references to primary contexts, those of questions included
 };
 
 }  // namespace elbowroom::interposer::cuda

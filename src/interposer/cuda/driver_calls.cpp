@@ -11,26 +11,18 @@ DriverCalls DriverCalls::find() {
   find_call(calls.ctx_push_current, "cuCtxPushCurrent_v2");
   find_call(calls.ctx_pop_current, "cuCtxPopCurrent_v2");
   find_call(calls.ctx_get_device, "cuCtxGetDevice");
-  find_call(calls.ctx_get_id, "cuCtxGetId");
   find_call(calls.ctx_get_dev_resource, "cuCtxGetDevResource");
-  find_call(calls.ctx_from_green_ctx, "cuCtxFromGreenCtx");
   find_call(calls.ctx_get_stream_priority_range, "cuCtxGetStreamPriorityRange");
   find_call(calls.device_get_attribute, "cuDeviceGetAttribute");
   find_call(calls.device_get_name, "cuDeviceGetName");
   find_call(calls.device_get_bus_id, "cuDeviceGetPCIBusId");
-  find_call(calls.pointer_get_attributes, "cuPointerGetAttributes");
   find_call(calls.stream_get_ctx, "cuStreamGetCtx");
-  find_call(calls.stream_get_flags, "cuStreamGetFlags");
-  find_call(calls.stream_get_priority, "cuStreamGetPriority");
   find_call(calls.stream_wait_event, "cuStreamWaitEvent");
   find_call(calls.stream_is_capturing, "cuStreamIsCapturing");
-  find_call(calls.stream_get_capture_info, "cuStreamGetCaptureInfo");  // its first form, which newer drivers have too
   find_call(calls.event_create, "cuEventCreate");
   find_call(calls.event_destroy, "cuEventDestroy_v2");
   find_call(calls.event_record, "cuEventRecord");
   find_call(calls.primary_ctx_get_state, "cuDevicePrimaryCtxGetState");
-  find_call(calls.primary_ctx_retain, "cuDevicePrimaryCtxRetain");
-  find_call(calls.primary_ctx_release, "cuDevicePrimaryCtxRelease_v2");
   find_call(calls.event_query, "cuEventQuery");
   find_call(calls.event_elapsed_time, "cuEventElapsedTime");
   find_call(calls.func_get_attribute, "cuFuncGetAttribute");
@@ -41,14 +33,6 @@ DriverCalls DriverCalls::find() {
   find_call(calls.occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   find_call(calls.launch_kernel_ex, "cuLaunchKernelEx");
   find_call(calls.exchange_capture_mode, "cuThreadExchangeStreamCaptureMode");
-  find_call(calls.graph_get_nodes, "cuGraphGetNodes");
-  find_call(calls.graph_get_edges, "cuGraphGetEdges");
-  find_call(calls.graph_node_get_type, "cuGraphNodeGetType");
-  find_call(calls.graph_child_graph, "cuGraphChildGraphNodeGetGraph");
-  find_call(calls.graph_kernel_node_get_params, "cuGraphKernelNodeGetParams_v2");
-  find_call(calls.graph_kernel_node_get_attribute, "cuGraphKernelNodeGetAttribute");
-  find_call(calls.graph_kernel_node_set_attribute, "cuGraphKernelNodeSetAttribute");
-  find_call(calls.graph_instantiate_with_flags, "cuGraphInstantiateWithFlags");
   return calls;
 }
 

@@ -34,48 +34,20 @@ int cuStreamDestroy(cu::Stream stream);
 int cuStreamDestroy_v2(cu::Stream stream);
 int cuStreamWaitEvent(cu::Stream stream, cu::Event event, unsigned flags);
 int cuStreamWaitEvent_ptsz(cu::Stream stream, cu::Event event, unsigned flags);
-int cuStreamSynchronize(cu::Stream stream);
-int cuStreamSynchronize_ptsz(cu::Stream stream);
-int cuStreamQuery(cu::Stream stream);
-int cuStreamQuery_ptsz(cu::Stream stream);
 
 // Events.
 int cuEventRecord(cu::Event event, cu::Stream stream);
 int cuEventRecord_ptsz(cu::Event event, cu::Stream stream);
 int cuEventRecordWithFlags(cu::Event event, cu::Stream stream, unsigned flags);
 int cuEventRecordWithFlags_ptsz(cu::Event event, cu::Stream stream, unsigned flags);
-int cuEventQuery(cu::Event event);
-int cuEventSynchronize(cu::Event event);
 int cuIpcGetEventHandle(cu::IpcEventHandle* handle, cu::Event event);
 int cuCtxRecordEvent(cu::Context context, cu::Event event);
-int cuGreenCtxRecordEvent(cu::GreenContext context, cu::Event event);
 int cuCtxWaitEvent(cu::Context context, cu::Event event);
+int cuGreenCtxRecordEvent(cu::GreenContext context, cu::Event event);
 int cuGreenCtxWaitEvent(cu::GreenContext context, cu::Event event);
 int cuIpcOpenEventHandle(cu::Event* event, cu::IpcEventHandle handle);
 int cuEventDestroy(cu::Event event);
 int cuEventDestroy_v2(cu::Event event);
-
-// What makes the host wait for a device.
-int cuCtxSynchronize();
-int cuCtxSynchronize_v2(cu::Context context);
-int cuMemcpyDtoH_v2(void* to, cu::DevicePointer from, std::size_t bytes);
-int cuMemcpyDtoH_v2_ptds(void* to, cu::DevicePointer from, std::size_t bytes);
-
-// Copies and fills, which on a legacy default stream stand between the launches of other streams.
-int cuMemcpyAsync(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream);
-int cuMemcpyHtoDAsync_v2(cu::DevicePointer to, const void* from, std::size_t bytes, cu::Stream stream);
-int cuMemcpyDtoHAsync_v2(void* to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream);
-int cuMemcpyDtoDAsync_v2(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream);
-int cuMemsetD8Async(cu::DevicePointer to, unsigned char value, std::size_t count, cu::Stream stream);
-int cuMemsetD32Async(cu::DevicePointer to, unsigned value, std::size_t count, cu::Stream stream);
-
-// Memory in a stream's order, for which the driver may make a stream wait for the one that freed it.
-int cuMemAllocAsync(cu::DevicePointer* memory, std::size_t bytes, cu::Stream stream);
-int cuMemAllocAsync_ptsz(cu::DevicePointer* memory, std::size_t bytes, cu::Stream stream);
-int cuMemAllocFromPoolAsync(cu::DevicePointer* memory, std::size_t bytes, cu::MemoryPool pool, cu::Stream stream);
-int cuMemAllocFromPoolAsync_ptsz(cu::DevicePointer* memory, std::size_t bytes, cu::MemoryPool pool, cu::Stream stream);
-int cuMemFreeAsync(cu::DevicePointer memory, cu::Stream stream);
-int cuMemFreeAsync_ptsz(cu::DevicePointer memory, cu::Stream stream);
 
 // What a stream waits for that no stream does.
 int cuLaunchHostFunc(cu::Stream stream, void (*function)(void*), void* data);
@@ -99,25 +71,13 @@ int cuStreamBatchMemOp_v2_ptsz(cu::Stream stream, unsigned count, void* operatio
 int cuWaitExternalSemaphoresAsync(const void* semaphores, const void* parameters, unsigned count, cu::Stream stream);
 int cuWaitExternalSemaphoresAsync_ptsz(const void* semaphores, const void* parameters, unsigned count, cu::Stream stream);
 
-// What orders devices among each other, or is told by nobody here.
-int cuMemcpyPeer(cu::DevicePointer to, cu::Context to_context, cu::DevicePointer from, cu::Context from_context, std::size_t bytes);
-int cuMemcpyPeer_ptds(cu::DevicePointer to, cu::Context to_context, cu::DevicePointer from, cu::Context from_context,
-                      std::size_t bytes);
-int cuMemcpy3DPeer(const void* copy);
-int cuMemcpy3DPeer_ptds(const void* copy);
-int cuMemcpyPeerAsync(cu::DevicePointer to, cu::Context to_context, cu::DevicePointer from, cu::Context from_context,
-                      std::size_t bytes, cu::Stream stream);
-int cuMemcpy3DPeerAsync(const void* copy, cu::Stream stream);
-int cuMemcpy(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes);
-int cuMemcpyDtoD_v2(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes);
+// What ends the interposer's acts.
 int cuLaunchCooperativeKernelMultiDevice(void* launches, unsigned devices, unsigned flags);
 int cuEventCreateFromEGLSync(cu::Event* event, void* sync, unsigned flags);
 
 // What ends the life of a handle.
 int cuCtxDestroy(cu::Context context);
 int cuCtxDestroy_v2(cu::Context context);
-int cuCtxDetach(cu::Context context);
-int cuGreenCtxDestroy(cu::GreenContext green);
 int cuDevicePrimaryCtxReset(cu::Device device);
 int cuDevicePrimaryCtxReset_v2(cu::Device device);
 int cuDevicePrimaryCtxRelease(cu::Device device);
@@ -138,34 +98,17 @@ int cuStreamBeginRecaptureToGraph(cu::Stream stream, int mode, cu::Graph graph, 
 int cuStreamBeginRecaptureToGraph_ptsz(cu::Stream stream, int mode, cu::Graph graph, void* callback, void* data);
 int cuStreamBeginCaptureToCig(cu::Stream stream, void* parameters);
 int cuStreamBeginCaptureToCig_ptsz(cu::Stream stream, void* parameters);
-int cuStreamUpdateCaptureDependencies(cu::Stream stream, cu::GraphNode* nodes, std::size_t count, unsigned flags);
-int cuStreamUpdateCaptureDependencies_ptsz(cu::Stream stream, cu::GraphNode* nodes, std::size_t count, unsigned flags);
-int cuStreamUpdateCaptureDependencies_v2(cu::Stream stream, cu::GraphNode* nodes, const cu::GraphEdgeData* edges, std::size_t count,
-                                         unsigned flags);
-int cuStreamUpdateCaptureDependencies_v2_ptsz(cu::Stream stream, cu::GraphNode* nodes, const cu::GraphEdgeData* edges,
-                                              std::size_t count, unsigned flags);
 int cuStreamEndCaptureToCig(cu::Stream stream);
 int cuStreamEndCaptureToCig_ptsz(cu::Stream stream);
 int cuStreamEndCapture(cu::Stream stream, cu::Graph* graph);
 int cuStreamEndCapture_ptsz(cu::Stream stream, cu::Graph* graph);
 
 // Graphs.
-int cuGraphInstantiate(cu::GraphExec* exec, cu::Graph graph, cu::GraphNode* error_node, char* log, std::size_t log_bytes);
-int cuGraphInstantiate_v2(cu::GraphExec* exec, cu::Graph graph, cu::GraphNode* error_node, char* log, std::size_t log_bytes);
 int cuGraphInstantiateWithFlags(cu::GraphExec* exec, cu::Graph graph, unsigned long long flags);
 int cuGraphInstantiateWithParams(cu::GraphExec* exec, cu::Graph graph, cu::GraphInstantiateParams* parameters);
 int cuGraphInstantiateWithParams_ptsz(cu::GraphExec* exec, cu::Graph graph, cu::GraphInstantiateParams* parameters);
-int cuGraphExecUpdate(cu::GraphExec exec, cu::Graph graph, cu::GraphNode* error_node, int* update_result);
-int cuGraphExecUpdate_v2(cu::GraphExec exec, cu::Graph graph, void* update_result);
-int cuGraphExecChildGraphNodeSetParams(cu::GraphExec exec, cu::GraphNode node, cu::Graph child);
-int cuGraphExecKernelNodeSetParams(cu::GraphExec exec, cu::GraphNode node, const cu::KernelNodeParamsV1* parameters);
-int cuGraphExecKernelNodeSetParams_v2(cu::GraphExec exec, cu::GraphNode node, const cu::KernelNodeParamsV2* parameters);
-int cuGraphExecNodeSetParams(cu::GraphExec exec, cu::GraphNode node, cu::GraphNodeParams* parameters);
-int cuGraphUpload(cu::GraphExec exec, cu::Stream stream);
-int cuGraphUpload_ptsz(cu::GraphExec exec, cu::Stream stream);
 int cuGraphLaunch(cu::GraphExec exec, cu::Stream stream);
 int cuGraphLaunch_ptsz(cu::GraphExec exec, cu::Stream stream);
-int cuGraphExecDestroy(cu::GraphExec exec);
 
 }  // extern "C"
 #pragma GCC visibility pop

@@ -11,7 +11,7 @@ using driver::kLegacy;
 using driver::kPerThread;
 
 using Interposer = driver::Interposer<Driver>;
-using LaunchTimer = driver::LaunchTimer<Driver>;
+using StepTimer = driver::StepTimer<Driver>;
 
 /// The process's interposer (driver::interposer).
 inline Interposer* interposer() { return driver::interposer<Driver>(); }

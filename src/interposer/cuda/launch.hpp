@@ -16,17 +16,12 @@ struct LaunchRequest {
   void** extra = nullptr;
   DefaultStream default_stream = DefaultStream::kLegacy;
   bool cooperative = false;  // by the entry point; an attribute may say so as well
-  StreamId stream = 0;       // what the core calls it, where it was found already
 };
 
 /// The entry point that the program called.
 struct OriginalLaunch {
   int (*call)(const LaunchRequest& request);  ///< calls it, with the request's arguments
 };
-
-/// Blocks per cluster of a launch whose attributes change no order; 0: they record an event, let it begin before its turn, or with
-/// all its blocks at once.
-std::uint32_t cluster_in_order(const cu::LaunchConfig& config);
 
 /// Launches exactly once: as the core decides, or as the program asked where a control cannot be carried out or makes the launch
 /// fail. Returns what the driver returned for the launch that counts.

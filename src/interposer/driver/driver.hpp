@@ -17,55 +17,30 @@ template <class D>
 concept Vocabulary = requires {
   typename D::Stream;
   typename D::Event;
-  typename D::Graph;
-  typename D::GraphNode;
   typename D::GraphExec;
-  typename D::KernelNodeParams;
-  typename D::LaunchAttributeValue;
-  typename D::GraphInstantiateParams;
   { D::kSuccess } -> std::convertible_to<int>;
   { D::kErrorNotReady } -> std::convertible_to<int>;
   // Handles up to kStreamPerThread are of default streams, those up to kStreamLegacy of the legacy one.
   { D::kStreamLegacy } -> std::convertible_to<std::uintptr_t>;
   { D::kStreamPerThread } -> std::convertible_to<std::uintptr_t>;
-  { D::kStreamNonBlocking } -> std::convertible_to<unsigned>;
-  { D::kEventExternal } -> std::convertible_to<unsigned>;
-  { D::kGraphNodeKernel } -> std::convertible_to<int>;
-  { D::kGraphNodeChild } -> std::convertible_to<int>;
-  { D::kLaunchPriority } -> std::convertible_to<int>;
-  { D::kInstantiateUseNodePriority } -> std::convertible_to<std::uint64_t>;
 };
 
 /// The table of the driver's functions that the interposer calls for itself, found in the loaded driver. None of them passes a
 /// hook, and a null one is missing in this driver: what needs it is left out.
 template <class D>
-concept Callable =
-    requires(const typename D::Calls& calls, typename D::Event event, typename D::Stream stream, typename D::Graph graph,
-             typename D::GraphNode node, float milliseconds, std::size_t count, int number) {
-      /// Nothing where the driver is not loaded or lacks what nothing can be done without.
-      { D::find() } -> std::same_as<std::optional<typename D::Calls>>;
-      { calls.event_record(event, stream) } -> std::same_as<int>;
-      { calls.device_get_name(static_cast<char*>(nullptr), number, number) } -> std::same_as<int>;
-      { calls.device_get_bus_id(static_cast<char*>(nullptr), number, number) } -> std::same_as<int>;
-      { calls.graph_get_nodes(graph, &node, &count) } -> std::same_as<int>;
-      { calls.graph_get_edges(graph, &node, &node, &count) } -> std::same_as<int>;
-      { calls.graph_node_get_type(node, &number) } -> std::same_as<int>;
-      { calls.graph_child_graph(node, &graph) } -> std::same_as<int>;
-      { calls.graph_kernel_node_get_params(node, static_cast<typename D::KernelNodeParams*>(nullptr)) } -> std::same_as<int>;
-      {
-        calls.graph_kernel_node_get_attribute(node, number, static_cast<typename D::LaunchAttributeValue*>(nullptr))
-      } -> std::same_as<int>;
-      {
-        calls.graph_kernel_node_set_attribute(node, number, static_cast<const typename D::LaunchAttributeValue*>(nullptr))
-      } -> std::same_as<int>;
-      { calls.graph_instantiate_with_flags(static_cast<typename D::GraphExec*>(nullptr), graph, 0ULL) } -> std::same_as<int>;
-      /// A scope of calls of ours: what the program asks the driver about its last error stays as it was.
-      typename D::OwnCalls;
-      requires std::constructible_from<typename D::OwnCalls, const typename D::Calls&>;
-      /// A scope in which a stream capture of another thread does not forbid this thread's calls.
-      typename D::RelaxedCapture;
-      requires std::constructible_from<typename D::RelaxedCapture, const typename D::Calls&>;
-    };
+concept Callable = requires(const typename D::Calls& calls, typename D::Event event, typename D::Stream stream, int number) {
+  /// Nothing where the driver is not loaded or lacks what nothing can be done without.
+  { D::find() } -> std::same_as<std::optional<typename D::Calls>>;
+  { calls.event_record(event, stream) } -> std::same_as<int>;
+  { calls.device_get_name(static_cast<char*>(nullptr), number, number) } -> std::same_as<int>;
+  { calls.device_get_bus_id(static_cast<char*>(nullptr), number, number) } -> std::same_as<int>;
+  /// A scope of calls of ours: what the program asks the driver about its last error stays as it was.
+  typename D::OwnCalls;
+  requires std::constructible_from<typename D::OwnCalls, const typename D::Calls&>;
+  /// A scope in which a stream capture of another thread does not forbid this thread's calls.
+  typename D::RelaxedCapture;
+  requires std::constructible_from<typename D::RelaxedCapture, const typename D::Calls&>;
+};
 
 /// A place is what streams and events belong to and go with: a context of CUDA, a device of HIP.
 template <class D>
@@ -75,13 +50,10 @@ concept HasPlaces = requires(D driver, const D& constant, typename D::Place plac
   { D::place_of(ContextId{}) } -> std::same_as<typename D::Place>;  ///< of which that is the id
   { constant.current_place() } -> std::same_as<typename D::Place>;  ///< of the calling thread
   { constant.place_of(stream) } -> std::same_as<typename D::Place>;
-  { constant.is_non_blocking(stream) } -> std::same_as<bool>;  ///< of no default stream; false where the driver cannot be asked now
   { constant.is_captured(stream) } -> std::same_as<bool>;  ///< by whoever; where the driver does not say, what its launches assume
-  { constant.capture_of(stream) } -> std::same_as<std::uint64_t>;       ///< its number; 0: none, or nothing asks which one it is
-  { driver.device(place) } -> std::same_as<int>;                        ///< the ordinal; below 0 where it is not known
-  { driver.sms(place) } -> std::same_as<std::uint32_t>;                 ///< of its device's; 0: not known
-  { constant.least_sms(int{}) } -> std::same_as<std::uint32_t>;         ///< Platform::least_sms
-  { constant.devices_seen() } -> std::same_as<int>;                     ///< how many device() has told
+  { driver.device(place) } -> std::same_as<int>;           ///< the ordinal; below 0 where it is not known
+  { driver.sms(place) } -> std::same_as<std::uint32_t>;    ///< of its device's; 0: not known
+  { constant.devices_seen() } -> std::same_as<int>;        ///< how many device() has told
   { driver.greatest_priority(place, priority) } -> std::same_as<bool>;  ///< false: there is but one, or the driver does not say
   { driver.forget(place) } -> std::same_as<void>;                       ///< it is gone, with all that was made in it
 };
@@ -89,30 +61,23 @@ concept HasPlaces = requires(D driver, const D& constant, typename D::Place plac
 /// Events of our own, in a place whichever one is current, also while a stream is captured.
 template <class D>
 concept HasEvents = requires(const D& driver, typename D::Place place, typename D::Event event, float milliseconds) {
-  { driver.can_time() } -> std::same_as<bool>;                ///< every function that an event with a time needs is there
-  { driver.make_event(place, event) } -> std::same_as<bool>;  ///< with a time
+  { driver.can_time() } -> std::same_as<bool>;                    ///< every function that an event with a time needs is there
+  { driver.make_event(place, event) } -> std::same_as<bool>;      ///< with a time
+  { driver.make_end_event(place, event) } -> std::same_as<bool>;  ///< for has_passed() alone
   { driver.destroy_event(place, event) } -> std::same_as<void>;
-  /// kErrorNotReady before the later one has passed. Breaks no capture in a RelaxedCapture, also one that another thread begins
-  /// now.
-  { driver.elapsed(milliseconds, event, event) } -> std::same_as<int>;
+  // Neither breaks a capture in a RelaxedCapture, also one that another thread begins now.
+  { driver.has_passed(event) } -> std::same_as<bool>;
+  { driver.elapsed(milliseconds, event, event) } -> std::same_as<int>;  ///< kErrorNotReady before the later one has passed
 };
 
-/// What is to be known of functions, devices and graphs.
+/// What is to be known of functions and devices.
 template <class D>
-concept Describes = requires(D driver, typename D::KernelNodeParams node) {
+concept Describes = requires(D driver) {
   /// Its launch would load it, and wait for what runs. So may this, and handlers come meanwhile.
   { driver.load_function(FunctionId{}) } -> std::same_as<void>;
   { driver.describe_function(FunctionId{}) } -> std::same_as<FunctionInfo>;  ///< of one that is loaded
   { driver.describe_device(int{}) } -> std::same_as<DeviceInfo>;             ///< without its name
   { driver.blocks_per_sm(FunctionId{}, std::uint32_t{}, std::uint32_t{}) } -> std::same_as<std::uint32_t>;
-  { D::uses_node_priorities() } -> std::same_as<bool>;  ///< those of nodes count in all graphs
-  { driver.reads_graphs() } -> std::same_as<bool>;      ///< false: what a graph holds is not known
-  { driver.name_of(node) } -> std::same_as<const char*>;
-  { D::blocks_of(node) } -> std::same_as<std::uint64_t>;
-  /// Whether a node of such a type, kernels and child graphs aside, ends by itself. What is not known need not.
-  { D::ends_by_itself(int{}) } -> std::same_as<bool>;
-  /// Whether it may record an event. What is not known may.
-  { D::may_record(int{}) } -> std::same_as<bool>;
 };
 
 /// A vendor's driver: the functions found in it, and what is kept of its handles. It has one object in a process, made in its
@@ -124,9 +89,6 @@ concept Driver = Vocabulary<D> && Callable<D> && HasPlaces<D> && HasEvents<D> &&
                    { D::kFinder } -> std::convertible_to<const char*>;  ///< ReportSource::finder
                    { D::kWriteMore } -> std::convertible_to<void (*)(ReportWriter&)>;  ///< ReportSource::write_more
                    { D::kRanks() } -> std::same_as<RankAgreement>;                     ///< Platform::ranks
-                   { D::kRest } -> std::convertible_to<RestGate*>;                     ///< Platform::rest
-                   { D::kForeignEvents } -> std::convertible_to<std::atomic<bool>*>;   ///< process::ForeignEvents, any
-                   { D::kPass } -> std::convertible_to<PassGate*>;                     ///< Platform::pass
                  };
 
 }  // namespace elbowroom::interposer::driver

@@ -9,9 +9,8 @@
 
 #include "interposer/core/core.hpp"
 #include "interposer/driver/driver.hpp"
-#include "interposer/driver/launch_timer.hpp"
-#include "interposer/process/foreign_events.hpp"
-#include "interposer/process/graph_table.hpp"
+#include "interposer/driver/end_events.hpp"
+#include "interposer/driver/step_timer.hpp"
 #include "interposer/process/hook_table.hpp"
 #include "interposer/process/process.hpp"
 
@@ -31,15 +30,14 @@ struct Interposer {
   std::unique_ptr<Core> core;
   Rules rules;
   D driver;
-  process::GraphTable graphs;
-  process::ForeignEvents foreign_events{D::kForeignEvents};
-  LaunchTimer<D> timer;
+  StepTimer<D> timer;
+  EndEvents<D> ends;
   process::Overhead overhead;
   std::uint64_t begun_ns = process::now_ns();
   pid_t pid = getpid();  ///< whose state this is
 
   Interposer(const typename D::Calls& calls, const Rules& read, std::unique_ptr<Core> made)
-      : core(std::move(made)), rules(read), driver(calls), timer(driver, *core) {}
+      : core(std::move(made)), rules(read), driver(calls), timer(driver, *core), ends(driver) {}
 
   /// The core's name for a stream that a program passed to a function with that default stream.
   [[nodiscard]] StreamId stream_id(typename D::Stream stream, DefaultStream default_stream) const;
@@ -49,26 +47,6 @@ struct Interposer {
 /// by make_interposer.hpp, in one source of each vendor's room.
 template <Driver D>
 Interposer<D>* interposer();
-
-/// Whether the program is left alone (core/rest.hpp), by a look at one cache line. Calls that only order streams go on to the
-/// driver then. Where launches read no gate (D::kRest is a nullptr_t), it is not said, and Core::at_rest() is to be asked.
-template <Driver D>
-[[nodiscard]] bool left_alone() {
-  if constexpr (std::is_pointer_v<decltype(D::kRest)>) {
-    return D::kRest->known.load(std::memory_order_acquire) != nullptr;
-  } else {
-    return false;
-  }
-}
-/// The same of a stream's wait for an event, which others may record.
-template <Driver D>
-[[nodiscard]] bool leaves_waits_alone() {
-  if constexpr (std::is_pointer_v<decltype(D::kForeignEvents)>) {
-    return left_alone<D>() && !D::kForeignEvents->load(std::memory_order_relaxed);
-  } else {
-    return false;
-  }
-}
 
 /// A stream handle that means the same in entry points with and without per-thread default stream.
 template <Driver D>

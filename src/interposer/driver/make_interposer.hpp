@@ -10,7 +10,6 @@
 
 #include "interposer/core/unusual.hpp"
 #include "interposer/driver/interposer.hpp"
-#include "interposer/driver/stream_priority.hpp"
 #include "interposer/process/routes.hpp"
 
 /// How the process's interposer comes to be, and what it leaves at the end. To be included by the one
@@ -34,12 +33,9 @@ struct Asked {
     typename D::Place place = D::kNowhere;
     if ((id & kTag) != 0) {
       place = D::place_of(ContextId{id & kHandleBits & ~kTag});
-      info.blocking = !is_whole_context(id);
     } else {
       const auto handle = reinterpret_cast<typename D::Stream>(static_cast<std::uintptr_t>(id));
       place = driver.place_of(handle);
-      info.blocking = !driver.is_non_blocking(handle);
-      info.first = priority_of(driver, handle) < 0;
     }
     info.context = D::context_id(place);
     const int device = driver.device(place);
@@ -48,8 +44,9 @@ struct Asked {
     return info;
   }
 
-  static std::uint32_t least_sms(void* self, std::int32_t device) {
-    return static_cast<Interposer<D>*>(self)->driver.least_sms(device);
+  static bool has_ended(void* self, ContextId context, EventSlot slot) {
+    auto& state = *static_cast<Interposer<D>*>(self);
+    return !state.core->capturing() && state.ends.has_passed(D::place_of(context), slot);
   }
 
   static FunctionInfo function(void* self, FunctionId id) {
@@ -132,14 +129,10 @@ void make() {
   platform.describe_stream = &Asked<D>::stream;
   platform.describe_function = &Asked<D>::function;
   platform.describe_device = &Asked<D>::device;
-  platform.least_sms = &Asked<D>::least_sms;
+  platform.has_ended = &Asked<D>::has_ended;
   platform.blocks_per_sm = &Asked<D>::blocks_per_sm;
-  platform.known_durations = &process::known_durations;
   platform.known_choices = &process::known_choices;
   platform.ranks = D::kRanks();
-  platform.rest = D::kRest;
-  platform.pass = D::kPass;
-  platform.host_time = &process::host_time;
   std::unique_ptr<Core> core = Core::create(rules, platform);
   if (core == nullptr) { return; }
   Made<D>::interposer.store(new (memory) Interposer<D>(*calls, rules, std::move(core)), std::memory_order_release);

@@ -44,22 +44,16 @@ void Carriers::destroy(const Carrier& carrier) {
   if (carrier.stream != nullptr && calls_.stream_destroy != nullptr) { calls_.stream_destroy(carrier.stream); }
 }
 
-void Carriers::refuse(StreamId id) {
-  const std::lock_guard lock(mutex_);
-  static_cast<void>(entries_.obtain(id));
-}
-
-bool Carriers::remove(StreamId id) {
+void Carriers::remove(StreamId id) {
   Carrier carrier;
   {
     const std::lock_guard lock(mutex_);
     const Entry* entry = entries_.find(id);
-    if (entry == nullptr) { return false; }
+    if (entry == nullptr) { return; }
     carrier = entry->carrier;
     entries_.erase(id);
   }
   destroy(carrier);  // may wait for what the carrier still runs
-  return carrier.stream == nullptr;
 }
 
 void Carriers::forget(int device) {

@@ -25,10 +25,8 @@ class Carriers {
 
   /// None where the stream has the greatest priority itself, the device knows no priorities, or something could not be made.
   Carrier of(StreamId id, hip::Stream stream, int device);
-  /// The stream has a mask of compute units, which its work must keep to.
-  void refuse(StreamId id);
-  /// The program destroys its stream, or has made a new one of its handle. Whether it was to have no carrier.
-  bool remove(StreamId id);
+  /// The program destroys its stream, or has made a new one of its handle.
+  void remove(StreamId id);
   /// Every carrier of the device is gone with it.
   void forget(int device);
 

@@ -1,13 +1,10 @@
 #include "interposer/hip/driver.hpp"
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
-#include <new>
-#include <optional>
 
+#include "interposer/core/unusual.hpp"
 #include "interposer/driver/calls.hpp"
 
 namespace elbowroom::interposer::hip {
@@ -50,15 +47,15 @@ FunctionInfo describe_module_function(const RuntimeCalls& calls, hip::Function f
   return info;
 }
 
-int version_of(const RuntimeCalls& calls) {
-  int version = 0;
-  const KeepsLastError errors(calls);
-  return calls.runtime_get_version(&version) == hip::kSuccess ? version : 0;
-}
-
 }  // namespace
 
-Driver::Driver(const Calls& found) : calls(found), carriers(calls), version(version_of(calls)) { note_masks_of_all(); }
+Driver::Driver(const Calls& found) : calls(found), carriers(calls) {
+  // They keep all streams to some of the compute units.
+  for (const char* variable : {"ROC_GLOBAL_CU_MASK", "HSA_CU_MASK"}) {
+    const char* const value = std::getenv(variable);
+    if (value != nullptr && *value != '\0') { stand_aside(Unusual::masked_stream, variable); }
+  }
+}
 
 std::optional<RuntimeCalls> Driver::find() {
   const RuntimeCalls found = RuntimeCalls::find();
@@ -75,13 +72,6 @@ void Driver::leave_possible(Rules& rules) {
   rules.gate = false;
   rules.sm_target = 0;
   rules.product_count = 0;
-}
-
-void Driver::note_masks_of_all() {
-  for (const char* variable : {"ROC_GLOBAL_CU_MASK", "HSA_CU_MASK"}) {
-    const char* const value = std::getenv(variable);
-    if (value != nullptr && *value != '\0') { parts.note_unknown(); }
-  }
 }
 
 Driver::Place Driver::current_place() const {
@@ -128,12 +118,6 @@ FunctionInfo Driver::describe_function(FunctionId id) const {
                               : describe_module_function(calls, function_of(id));
 }
 
-bool Driver::is_non_blocking(Stream stream) const {
-  unsigned flags = 0;
-  const bool known = calls.stream_get_flags != nullptr && calls.stream_get_flags(stream, &flags) == hip::kSuccess;
-  return known && (flags & hip::kStreamNonBlocking) != 0;
-}
-
 bool Driver::is_captured(Stream stream) const {
   if (calls.stream_is_capturing == nullptr) { return false; }
   const KeepsLastError errors(calls);
@@ -166,32 +150,6 @@ std::uint32_t Driver::blocks_per_sm(FunctionId id, std::uint32_t threads, std::u
     result = calls.module_occupancy(&blocks, function_of(id), static_cast<int>(threads), dynamic_shared);
   }
   return result == hip::kSuccess && blocks > 0 ? static_cast<std::uint32_t>(blocks) : 0;
-}
-
-bool Driver::reads_graphs() const {
-  constexpr int kFirstKnownVersion = 60'000'000;
-  return version >= kFirstKnownVersion;
-}
-
-// What is no host function of the program is a module's.
-const char* Driver::name_of(const KernelNodeParams& parameters) const {
-  const char* name = nullptr;
-  if (calls.kernel_name_by_host_function != nullptr) { name = calls.kernel_name_by_host_function(parameters.function, nullptr); }
-  if (name == nullptr && calls.kernel_name != nullptr) {
-    name = calls.kernel_name(static_cast<hip::Function>(parameters.function));
-  }
-  return name;
-}
-
-bool Driver::ends_by_itself(int graph_node_type) {
-  constexpr std::array types{hip::kGraphNodeMemcpy,      hip::kGraphNodeMemset,          hip::kGraphNodeEmpty,
-                             hip::kGraphNodeEventRecord, hip::kGraphNodeSemaphoreSignal, hip::kGraphNodeMemAlloc,
-                             hip::kGraphNodeMemFree};
-  return std::ranges::find(types, graph_node_type) != types.end();
-}
-
-bool Driver::may_record(int graph_node_type) {
-  return graph_node_type == hip::kGraphNodeEventRecord || !ends_by_itself(graph_node_type);
 }
 
 }  // namespace elbowroom::interposer::hip

@@ -6,7 +6,6 @@
 
 #include "interposer/core/core.hpp"
 #include "interposer/driver/driver.hpp"
-#include "interposer/driver/smallest_parts.hpp"
 #include "interposer/hip/carriers.hpp"
 #include "interposer/hip/runtime_calls.hpp"
 #include "interposer/nccl/report.hpp"
@@ -23,12 +22,7 @@ inline FunctionId host_function_id(const void* function) {
 struct Driver {
   using Stream = hip::Stream;
   using Event = hip::Event;
-  using Graph = hip::Graph;
-  using GraphNode = hip::GraphNode;
   using GraphExec = hip::GraphExec;
-  using KernelNodeParams = hip::KernelNodeParams;
-  using LaunchAttributeValue = hip::LaunchAttributeValue;
-  using GraphInstantiateParams = hip::GraphInstantiateParams;
   using Calls = RuntimeCalls;
   using OwnCalls = KeepsLastError;
   using RelaxedCapture = hip::RelaxedCapture;
@@ -38,21 +32,10 @@ struct Driver {
   static constexpr int kErrorNotReady = hip::kErrorNotReady;
   static constexpr std::uintptr_t kStreamLegacy = hip::kStreamLegacy;
   static constexpr std::uintptr_t kStreamPerThread = hip::kStreamPerThread;
-  static constexpr unsigned kStreamNonBlocking = hip::kStreamNonBlocking;
-  static constexpr unsigned kEventExternal = hip::kEventExternal;
-  static constexpr int kGraphNodeKernel = hip::kGraphNodeKernel;
-  static constexpr int kGraphNodeChild = hip::kGraphNodeChild;
-  static constexpr int kGraphNodeLastWithoutKernels = hip::kGraphNodeBatchMemOp;
-  static constexpr int kLaunchPriority = hip::kLaunchPriority;
-  static constexpr std::uint64_t kInstantiateUseNodePriority = hip::kInstantiateUseNodePriority;
   static constexpr Place kNowhere = -1;
   static constexpr const char* kFinder = "hipGetProcAddress:";
   static constexpr void (*kWriteMore)(ReportWriter&) = &nccl::write_report;
   static constexpr RankAgreement (*kRanks)() = &nccl::rank_agreement;
-  static constexpr std::nullptr_t kRest{};
-  static constexpr std::nullptr_t kForeignEvents{};
-  static inline constinit PassGate pass_gate{};
-  static constexpr PassGate* kPass = &pass_gate;
 
   explicit Driver(const Calls& found);
   static std::optional<Calls> find();
@@ -63,14 +46,10 @@ struct Driver {
   static Place place_of(ContextId id) { return static_cast<Place>(id / 8) - 1; }
   [[nodiscard]] Place current_place() const;
   [[nodiscard]] Place place_of(Stream stream) const;
-  [[nodiscard]] bool is_non_blocking(Stream stream) const;
   /// Also where the runtime can be asked and does not say.
   [[nodiscard]] bool is_captured(Stream stream) const;
-  /// Nothing is gated, so that no wait of ours can bind two captures.
-  [[nodiscard]] static std::uint64_t capture_of(Stream /*stream*/) { return 0; }
   int device(Place place);
   static std::uint32_t sms(Place /*device*/) { return 0; }
-  [[nodiscard]] std::uint32_t least_sms(int device) const { return parts.of(device); }
   [[nodiscard]] int devices_seen() const;
   bool greatest_priority(Place device, int& priority) const;
   void forget(Place device) { carriers.forget(device); }
@@ -78,32 +57,25 @@ struct Driver {
   [[nodiscard]] bool can_time() const;
   bool make_event(Place device, Event& event) const;
   void destroy_event(Place device, Event event) const;
+  /// The question for its time needs one with a time.
+  bool make_end_event(Place device, Event& event) const { return make_event(device, event); }
   /// To the runtime an event is of the capture that its stream is in, also where it was recorded before. hipEventQuery breaks that
   /// one, whatever the mode of the thread. The question for the time does not.
+  [[nodiscard]] bool has_passed(Event event) const {
+    float unused = 0;
+    return elapsed(unused, event, event) == kSuccess;
+  }
   int elapsed(float& milliseconds, Event begin, Event end) const;
 
   static void load_function(FunctionId /*id*/) {}
   [[nodiscard]] FunctionInfo describe_function(FunctionId id) const;
   [[nodiscard]] DeviceInfo describe_device(int device) const;
   [[nodiscard]] std::uint32_t blocks_per_sm(FunctionId id, std::uint32_t threads, std::uint32_t dynamic_shared) const;
-  [[nodiscard]] static bool uses_node_priorities() { return false; }
-  /// Not those of runtimes before 6.0, whose types of nodes were numbered in another way.
-  [[nodiscard]] bool reads_graphs() const;
-  [[nodiscard]] const char* name_of(const KernelNodeParams& parameters) const;
-  [[nodiscard]] static std::uint64_t blocks_of(const KernelNodeParams& parameters) {
-    return std::uint64_t{parameters.grid.x} * parameters.grid.y * parameters.grid.z;
-  }
-  static bool ends_by_itself(int graph_node_type);
-  static bool may_record(int graph_node_type);
 
   Calls calls;
   Carriers carriers;
-  driver::SmallestParts parts;
-  int version = 0;  ///< of the runtime, as in HIP_VERSION; 0: unknown
 
  private:
-  void note_masks_of_all();  // those that the environment gives all streams; how many units they have is not read
-
   std::atomic<std::uint64_t> devices_{0};  // a bit for each that device() told
 };
 

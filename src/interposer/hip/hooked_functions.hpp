@@ -60,42 +60,16 @@ int hipExecutionCtxStreamCreate(hip::Stream* stream, hip::ExecutionContext conte
 int hipStreamDestroy(hip::Stream stream);
 int hipStreamWaitEvent(hip::Stream stream, hip::Event event, unsigned flags);
 int hipStreamWaitEvent_spt(hip::Stream stream, hip::Event event, unsigned flags);
-int hipStreamSynchronize(hip::Stream stream);
-int hipStreamSynchronize_spt(hip::Stream stream);
-int hipStreamQuery(hip::Stream stream);
-int hipStreamQuery_spt(hip::Stream stream);
 
 // Events.
 int hipEventRecord(hip::Event event, hip::Stream stream);
 int hipEventRecord_spt(hip::Event event, hip::Stream stream);
 int hipEventRecordWithFlags(hip::Event event, hip::Stream stream, unsigned flags);
-int hipEventQuery(hip::Event event);
-int hipEventSynchronize(hip::Event event);
 int hipEventDestroy(hip::Event event);
 
 // What makes the host wait for a device.
-int hipDeviceSynchronize();
-int hipCtxSynchronize();
-int hipMemcpy(void* to, const void* from, std::size_t bytes, hip::MemcpyKind kind);
-int hipMemcpy_spt(void* to, const void* from, std::size_t bytes, hip::MemcpyKind kind);
-int hipMemcpyWithStream(void* to, const void* from, std::size_t bytes, hip::MemcpyKind kind, hip::Stream stream);
-int hipMemcpyDtoH(void* to, void* from, std::size_t bytes);
-int hipFree(void* pointer);
 
 // Copies, fills and waits, which on a legacy default stream stand between the launches of other streams.
-int hipMemcpyAsync(void* to, const void* from, std::size_t bytes, hip::MemcpyKind kind, hip::Stream stream);
-int hipMemcpyHtoDAsync(void* to, void* from, std::size_t bytes, hip::Stream stream);
-int hipMemcpyDtoHAsync(void* to, void* from, std::size_t bytes, hip::Stream stream);
-int hipMemcpyDtoDAsync(void* to, void* from, std::size_t bytes, hip::Stream stream);
-int hipMemsetAsync(void* to, int value, std::size_t bytes, hip::Stream stream);
-int hipMemsetD8Async(void* to, unsigned char value, std::size_t count, hip::Stream stream);
-int hipMemsetD32Async(void* to, int value, std::size_t count, hip::Stream stream);
-int hipLaunchHostFunc(hip::Stream stream, void (*function)(void*), void* data);
-int hipStreamAddCallback(hip::Stream stream, void (*callback)(hip::Stream, int, void*), void* data, unsigned flags);
-int hipStreamWaitValue32(hip::Stream stream, void* address, std::uint32_t value, unsigned flags, std::uint32_t mask);
-int hipStreamWaitValue64(hip::Stream stream, void* address, std::uint64_t value, unsigned flags, std::uint64_t mask);
-int hipStreamBatchMemOp(hip::Stream stream, unsigned count, void* operations, unsigned flags);
-int hipWaitExternalSemaphoresAsync(const void* semaphores, const void* parameters, unsigned count, hip::Stream stream);
 
 // What ends the life of a handle.
 int hipDeviceReset();
@@ -113,12 +87,8 @@ int hipStreamEndCapture(hip::Stream stream, hip::Graph* graph);
 int hipStreamEndCapture_spt(hip::Stream stream, hip::Graph* graph);
 
 // Graphs.
-int hipGraphInstantiate(hip::GraphExec* exec, hip::Graph graph, hip::GraphNode* error_node, char* log, std::size_t log_bytes);
-int hipGraphInstantiateWithFlags(hip::GraphExec* exec, hip::Graph graph, unsigned long long flags);
-int hipGraphInstantiateWithParams(hip::GraphExec* exec, hip::Graph graph, hip::GraphInstantiateParams* parameters);
 int hipGraphLaunch(hip::GraphExec exec, hip::Stream stream);
 int hipGraphLaunch_spt(hip::GraphExec exec, hip::Stream stream);
-int hipGraphExecDestroy(hip::GraphExec exec);
 
 }  // extern "C"
 #pragma GCC visibility pop

@@ -1,11 +1,7 @@
 #include "interposer/hip/launch.hpp"
 
-#include <algorithm>
-#include <array>
-
-#include "interposer/core/collectives.hpp"
+#include "interposer/core/unusual.hpp"
 #include "interposer/driver/launch.hpp"
-#include "interposer/driver/passing.hpp"
 #include "interposer/hip/interposer.hpp"
 #include "interposer/nccl/notes.hpp"
 
@@ -28,7 +24,7 @@ FunctionId id_of_function(const LaunchRequest& request) {
   return reinterpret_cast<std::uintptr_t>(request.function);
 }
 
-LaunchFacts read_facts(const Interposer& state, const LaunchRequest& request, StreamId stream, std::uint64_t now) {
+LaunchFacts read_facts(const LaunchRequest& request, StreamId stream, std::uint64_t now) {
   LaunchFacts facts;
   facts.stream = stream;
   facts.function = id_of_function(request);
@@ -39,19 +35,7 @@ LaunchFacts read_facts(const Interposer& state, const LaunchRequest& request, St
   facts.sets_priority = says(request, hip::kLaunchPriority);
   facts.note = nccl::note_of(request.stream);
   facts.host_time_ns = now;
-  facts.thread = driver::own_thread<Driver>(*state.core);
   return facts;
-}
-
-// False: the launch goes the long way.
-bool passes(const LaunchRequest& request, StreamId stream) {
-  PassingThread* const thread = driver::told_thread<Driver>();
-  if (thread == nullptr || request.cooperative || says(request, hip::kLaunchCooperative)) { return false; }
-  const LaunchShape shape{id_of_function(request),
-                          {request.grid.x, request.grid.y, request.grid.z},
-                          {request.block.x, request.block.y, request.block.z},
-                          static_cast<std::uint32_t>(request.shared_bytes)};
-  return thread->take(*Driver::kPass, shape, stream, process::ticks());
 }
 
 bool order(const RuntimeCalls& calls, hip::Event event, hip::Stream before, hip::Stream after) {
@@ -100,12 +84,8 @@ Launched launch_controlled(Interposer& state, const LaunchRequest& request, Orig
     return launch_changed(state, request, padded, original, clock);
   }
   if (!decision.priority) { return launch_plainly(request, original, LaunchOutcome::ok, clock); }
-  // In a capture the priority of a node counts, which is given when the graph is instantiated.
-  Carrier carrier;
-  if (!decision.captured) {
-    carrier = state.driver.carriers.of(state.stream_id(request.stream, request.default_stream),
-                                       explicit_stream<Driver>(request.stream, request.default_stream), device);
-  }
+  const Carrier carrier = state.driver.carriers.of(state.stream_id(request.stream, request.default_stream),
+                                                   explicit_stream<Driver>(request.stream, request.default_stream), device);
   if (carrier.stream == nullptr) { return launch_plainly(request, original, LaunchOutcome::plain_ok, clock); }
   return launch_carried(state, request, original, carrier, clock);
 }
@@ -113,51 +93,18 @@ Launched launch_controlled(Interposer& state, const LaunchRequest& request, Orig
 int carry_out(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Decision& decision,
               DriverClock& clock) {
   const hip::Stream stream = explicit_stream<Driver>(request.stream, request.default_stream);
-  // A capture may begin or end by an entry point that is not hooked. It would take in our events, and a carrier with them.
-  if (decision.captured != state.driver.is_captured(stream)) {
-    return driver::launch_untouched(*state.core, request, original, decision, LaunchOutcome::plain_ok, clock);
+  const bool changed = !decision.untouched(static_cast<std::uint32_t>(request.shared_bytes));
+  // A capture may have begun by an entry point that is not hooked. It would take in our events, and a carrier with them.
+  if (changed && state.driver.is_captured(stream)) {
+    state.core->on_launched(decision.ticket, LaunchOutcome::failed);
+    return launch_plainly(request, original, LaunchOutcome::ok, clock).result;
   }
   const int device = state.driver.place_of(stream);
-  driver::LaunchEvents<Driver> events(state, decision, device, stream);
+  if (decision.step != 0) { state.timer.begin_step(device, stream, decision.step); }
   const Launched launched = launch_controlled(state, request, original, decision, device, clock);
-  events.launched(launched.outcome, launched.result == hip::kSuccess && launched.outcome != LaunchOutcome::relaunched);
+  driver::end_launch(state, decision.ticket, decision.context, stream, launched.outcome, changed);
   return launched.result;
 }
-
-int launch_as_decided(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Decision& decision,
-                      DriverClock& clock) {
-  return decision.untouched(static_cast<std::uint32_t>(request.shared_bytes))
-             ? driver::launch_untouched(*state.core, request, original, decision, LaunchOutcome::ok, clock)
-             : carry_out(state, request, original, decision, clock);
-}
-
-/// The events that the program gave to a launch. Both are recorded at their place beside the kernel, so that nobody can wait for
-/// what is before it and not for what it tells.
-class OwnEvents {
- public:
-  OwnEvents(Core& core, const LaunchRequest& request) : core_(core), events_{request.start, request.stop} {
-    for (std::size_t i = 0; i < events_.size(); ++i) {
-      if (events_[i] != nullptr) { before_[i] = core.before_event_record(id_of(events_[i])); }
-    }
-  }
-  void launched(bool recorded, StreamId stream) {
-    for (std::size_t i = 0; i < events_.size(); ++i) {
-      if (events_[i] == nullptr) { continue; }
-      if (recorded) {
-        // The launch's own collective is before the event. Nothing is gated here on what another thread launched meanwhile.
-        before_[i].collectives_taken = kAllTaken;
-        core_.on_event_record(id_of(events_[i]), stream, before_[i]);
-      } else {
-        core_.on_event_not_recorded(id_of(events_[i]), before_[i]);
-      }
-    }
-  }
-
- private:
-  Core& core_;
-  std::array<hip::Event, 2> events_;
-  std::array<RecordPoint, 2> before_{};
-};
 
 // The runtime's own entry points may call each other by their exported names, and so come back here.
 thread_local constinit bool inside_launch = false;
@@ -182,52 +129,33 @@ int launch(const LaunchRequest& request, OriginalLaunch original) {
   const InsideLaunch scope;
   Interposer* state = scope.entered() ? interposer() : nullptr;
   if (state == nullptr) { return original.call(request); }
-  // Events that the program itself gave to the launch are for the core to know.
-  const bool plain = request.start == nullptr && request.stop == nullptr;
-  if (plain && state->core->leaves_alone(id_of_function(request))) { return original.call(request); }
-  const StreamId stream = state->stream_id(request.stream, request.default_stream);
-  if (plain && passes(request, stream)) { return original.call(request); }
+  const StreamId id = state->stream_id(request.stream, request.default_stream);
+  const bool cooperative = request.cooperative || says(request, hip::kLaunchCooperative);
+  // Events that the program itself gave to the launch.
+  const bool records = request.start != nullptr || request.stop != nullptr;
+  const std::uint64_t blocks = std::uint64_t{request.grid.x} * request.grid.y * request.grid.z;
+  if (!cooperative && !records && state->core->leaves_alone(id_of_function(request), blocks, id)) { return original.call(request); }
+  const hip::Stream stream = explicit_stream<Driver>(request.stream, request.default_stream);
+  if (state->core->capturing() && state->driver.is_captured(stream)) { return original.call(request); }
   driver::LaunchAccount account(state->overhead);
   const std::uint64_t begin = account.begin();
   state->timer.poll(begin);  // before the program's own call, whose result hipGetLastError must tell
-  const Decision decision = state->core->on_launch(read_facts(*state, request, stream, begin));
+  if (records) { state->core->forget_events(); }
+  const Decision decision = state->core->on_launch(read_facts(request, id, begin));
   state->overhead.count(decision.in_window);
-  OwnEvents events(*state->core, request);
-  const int result = launch_as_decided(*state, request, original, decision, account.clock);
-  events.launched(result == hip::kSuccess, stream);
+  const int result = decision.ticket == 0 && decision.untouched(static_cast<std::uint32_t>(request.shared_bytes))
+                         ? launch_plainly(request, original, LaunchOutcome::ok, account.clock).result
+                         : carry_out(*state, request, original, decision, account.clock);
+  if (records) { state->core->forget_events(); }
   account.end(decision.in_window);
   return result;
 }
 
 int launch_several(const hip::LaunchParams* launches, int count, int (*call)(const hip::LaunchParams*, int, unsigned),
-                   unsigned flags, bool cooperative) {
+                   unsigned flags) {
   const InsideLaunch scope;
-  Interposer* state = scope.entered() ? interposer() : nullptr;
-  if (state == nullptr || launches == nullptr || count > kMaxDevices) { return call(launches, count, flags); }
-  std::array<Ticket, kMaxDevices> tickets{};
-  for (int i = 0; i < count; ++i) {
-    const hip::LaunchParams& each = launches[i];
-    LaunchRequest request;
-    request.function = each.function;
-    request.grid = each.grid;
-    request.block = each.block;
-    request.shared_bytes = each.shared_bytes;
-    request.stream = each.stream;
-    request.cooperative = cooperative;
-    const StreamId stream = state->stream_id(request.stream, request.default_stream);
-    const Decision decision = state->core->on_launch(read_facts(*state, request, stream, now_ns()));
-    state->overhead.count(decision.in_window);
-    tickets[static_cast<std::size_t>(i)] = decision.ticket;
-    if (decision.time_it) { state->core->on_timing_lost(decision.ticket); }
-  }
-  const int result = call(launches, count, flags);
-  for (int i = 0; i < count; ++i) {
-    const Ticket ticket = tickets[static_cast<std::size_t>(i)];
-    if (ticket != 0) {
-      state->core->on_launched(ticket, result == hip::kSuccess ? LaunchOutcome::plain_ok : LaunchOutcome::failed);
-    }
-  }
-  return result;
+  if (scope.entered() && count > 1) { stand_aside(Unusual::multi_device_launch); }
+  return call(launches, count, flags);
 }
 
 }  // namespace elbowroom::interposer::hip

@@ -35,8 +35,8 @@ struct OriginalLaunch {
 /// fail. Returns what the runtime returned for the launch that counts.
 int launch(const LaunchRequest& request, OriginalLaunch original);
 
-/// Launches on several devices by one call, which goes as the program asked; the core is told of each.
+/// Launches on several devices by one call, which are not followed.
 int launch_several(const hip::LaunchParams* launches, int count, int (*call)(const hip::LaunchParams*, int, unsigned),
-                   unsigned flags, bool cooperative);
+                   unsigned flags);
 
 }  // namespace elbowroom::interposer::hip

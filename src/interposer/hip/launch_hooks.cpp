@@ -107,7 +107,7 @@ int original_one(const LaunchRequest& r) {
 // One launch is a launch like any other: older RCCLs make theirs so.
 template <auto Ours>
 int launch_list(const hip::LaunchParams* launches, int count, unsigned flags, bool cooperative) {
-  if (launches == nullptr || count != 1) { return launch_several(launches, count, &real_several<Ours>, flags, cooperative); }
+  if (launches == nullptr || count != 1) { return launch_several(launches, count, &real_several<Ours>, flags); }
   LaunchRequest request = of_host_function(launches->function, launches->grid, launches->block, launches->arguments,
                                            launches->shared_bytes, launches->stream);
   request.cooperative = cooperative;

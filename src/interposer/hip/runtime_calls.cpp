@@ -19,7 +19,6 @@ RuntimeCalls RuntimeCalls::find() {
   find_call(calls.get_stream_device_id, "hipGetStreamDeviceId");
   find_call(calls.stream_create_with_priority, "hipStreamCreateWithPriority");
   find_call(calls.stream_destroy, "hipStreamDestroy");
-  find_call(calls.stream_get_flags, "hipStreamGetFlags");
   find_call(calls.stream_get_priority, "hipStreamGetPriority");
   find_call(calls.stream_is_capturing, "hipStreamIsCapturing");
   find_call(calls.stream_wait_event, "hipStreamWaitEvent");
@@ -34,14 +33,6 @@ RuntimeCalls RuntimeCalls::find() {
   find_call(calls.occupancy, "hipOccupancyMaxActiveBlocksPerMultiprocessor");
   find_call(calls.module_occupancy, "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor");
   find_call(calls.exchange_capture_mode, "hipThreadExchangeStreamCaptureMode");
-  find_call(calls.graph_get_nodes, "hipGraphGetNodes");
-  find_call(calls.graph_get_edges, "hipGraphGetEdges");
-  find_call(calls.graph_node_get_type, "hipGraphNodeGetType");
-  find_call(calls.graph_child_graph, "hipGraphChildGraphNodeGetGraph");
-  find_call(calls.graph_kernel_node_get_params, "hipGraphKernelNodeGetParams");
-  find_call(calls.graph_kernel_node_get_attribute, "hipGraphKernelNodeGetAttribute");
-  find_call(calls.graph_kernel_node_set_attribute, "hipGraphKernelNodeSetAttribute");
-  find_call(calls.graph_instantiate_with_flags, "hipGraphInstantiateWithFlags");
   return calls;
 }
 

@@ -23,7 +23,6 @@ struct RuntimeCalls {
   int (*get_stream_device_id)(hip::Stream);  ///< the device itself, negative where there is none
   int (*stream_create_with_priority)(hip::Stream*, unsigned flags, int priority);
   int (*stream_destroy)(hip::Stream);
-  int (*stream_get_flags)(hip::Stream, unsigned*);
   int (*stream_get_priority)(hip::Stream, int*);
   int (*stream_is_capturing)(hip::Stream, int* status);
   int (*stream_wait_event)(hip::Stream, hip::Event, unsigned flags);
@@ -38,14 +37,6 @@ struct RuntimeCalls {
   int (*occupancy)(int* blocks, const void* host_function, int threads, std::size_t dynamic_shared);
   int (*module_occupancy)(int* blocks, hip::Function, int threads, std::size_t dynamic_shared);
   int (*exchange_capture_mode)(int* mode);
-  int (*graph_get_nodes)(hip::Graph, hip::GraphNode*, std::size_t*);
-  int (*graph_get_edges)(hip::Graph, hip::GraphNode* from, hip::GraphNode* to, std::size_t*);
-  int (*graph_node_get_type)(hip::GraphNode, int*);
-  int (*graph_child_graph)(hip::GraphNode, hip::Graph*);
-  int (*graph_kernel_node_get_params)(hip::GraphNode, hip::KernelNodeParams*);
-  int (*graph_kernel_node_get_attribute)(hip::GraphNode, int attribute, hip::LaunchAttributeValue*);
-  int (*graph_kernel_node_set_attribute)(hip::GraphNode, int attribute, const hip::LaunchAttributeValue*);
-  int (*graph_instantiate_with_flags)(hip::GraphExec*, hip::Graph, unsigned long long flags);
 
   /// Looks them all up in the loaded runtime.
   static RuntimeCalls find();

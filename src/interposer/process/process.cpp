@@ -72,7 +72,6 @@ void read_rules(Rules& rules) {
   if (path != nullptr && *path != '\0') { read_rules_file(path, rules); }
 }
 
-Text known_durations(void* /*self*/) { return mapped_file(run::kDurationsVariable); }
 Text known_choices(void* /*self*/) { return mapped_file(run::kChoicesVariable); }
 
 std::uint64_t now_ns() {

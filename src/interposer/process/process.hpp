@@ -13,20 +13,6 @@ namespace elbowroom::interposer::process {
 /// Nanoseconds of a monotonic clock.
 std::uint64_t now_ns();
 
-/// A counter that rises steadily, on all cores alike, and costs a few nanoseconds to read.
-inline std::uint64_t ticks() {
-#if defined(__x86_64__)
-  return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-  std::uint64_t count = 0;
-  asm volatile("mrs %0, cntvct_el0" : "=r"(count));
-  return count;
-#else
-  return now_ns();
-#endif
-}
-inline HostTime host_time() { return {now_ns(), ticks()}; }
-
 /// A small number of the calling thread, from 0 on. That of a thread that has ended is given to a later one.
 std::uint32_t thread_number();
 /// `tell` is called on every thread that has a number, when it ends and before another may get that.
@@ -82,9 +68,7 @@ class DriverClock {
 /// What the environment says (run/environment.hpp); what is not understood is said on standard error and left out.
 void read_rules(Rules& rules);
 
-// Platform's questions of the same names: the files of run::kDurationsVariable and run::kChoicesVariable, mapped until the process
-// ends.
-Text known_durations(void* self);
+/// Platform's question of the same name: the file of run::kChoicesVariable, mapped until the process ends.
 Text known_choices(void* self);
 
 /// What the report needs beyond the core.

@@ -102,28 +102,9 @@ int cuGraphInstantiateWithFlags(cu::GraphExec* exec, cu::Graph graph, unsigned l
   *exec = reinterpret_cast<cu::GraphExec>(made);
   return 0;
 }
-int cuGraphInstantiate_v2(cu::GraphExec* exec, cu::Graph graph, cu::GraphNode*, char*, std::size_t) {
-  fake::reached("cuGraphInstantiate_v2");
-  return cuGraphInstantiateWithFlags(exec, graph, 0);
-}
 int cuGraphInstantiateWithParams(cu::GraphExec* exec, cu::Graph graph, cu::GraphInstantiateParams* parameters) {
   fake::reached("cuGraphInstantiateWithParams");
   return cuGraphInstantiateWithFlags(exec, graph, parameters->flags);
-}
-// Of what the driver checks: the number of nodes, and their priorities where they count.
-int cuGraphExecUpdate_v2(cu::GraphExec exec, cu::Graph graph, void*) {
-  const int injected = fake::enter(fake::named("cuGraphExecUpdate_v2"));
-  if (injected != 0) { return injected; }
-  auto* known = fake::object<fake::Exec>(exec);
-  auto* updated = fake::object<fake::Graph>(graph);
-  bool same = known->graph->nodes.size() == updated->nodes.size();
-  for (std::size_t i = 0; same && known->node_priorities && i < updated->nodes.size(); ++i) {
-    same = known->graph->nodes[i]->counted == updated->nodes[i]->priority;
-  }
-  if (!same) { return 910; }  // CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE
-  known->graph = updated;
-  count_priorities(*updated, known->node_priorities);
-  return 0;
 }
 int cuGraphLaunch(cu::GraphExec exec, cu::Stream stream) {
   FakeCall call = fake::named("cuGraphLaunch");

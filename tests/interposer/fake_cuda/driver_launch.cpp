@@ -81,7 +81,7 @@ int record(const char* name, cu::Event event, cu::Stream stream, unsigned flags)
   call.stream = stream;
   call.event = event;
   call.flags = flags;
-  const int injected = fake::enter(call);
+  const int injected = fake::enter_of(event, call);
   if (injected != 0) { return injected; }
   auto* known = fake::object<fake::Event>(event);
   if (known == nullptr) { return cu::kErrorInvalidHandle; }
@@ -114,7 +114,7 @@ int query(const char* name, cu::Stream stream, cu::Event event) {
   FakeCall call = fake::named(name);
   call.stream = stream;
   call.event = event;
-  const int injected = fake::enter(call);
+  const int injected = fake::enter_of(event, call);
   if (injected != 0) { return injected; }
   if (fake::breaks_capture()) { return fake::kCaptureUnsupported; }
   return fake::finished() ? 0 : kNotReady;
@@ -177,7 +177,6 @@ int cuStreamGetPriority(cu::Stream stream, int* priority) {
   return 0;
 }
 int cuStreamQuery(cu::Stream stream) { return query("cuStreamQuery", stream, nullptr); }
-int cuStreamQuery_ptsz(cu::Stream stream) { return query("cuStreamQuery_ptsz", stream, nullptr); }
 
 int cuStreamDestroy_v2(cu::Stream stream) {
   const int injected = on_stream("cuStreamDestroy_v2", stream);

@@ -29,6 +29,14 @@ struct FakeCall {
 
 #pragma GCC visibility push(default)
 extern "C" {
+// What programs call and nobody hooks.
+int cuGraphExecDestroy(cu::GraphExec exec);
+int cuCtxSynchronize();
+int cuStreamSynchronize(cu::Stream stream);
+int cuStreamQuery(cu::Stream stream);
+int cuEventSynchronize(cu::Event event);
+int cuEventQuery(cu::Event event);
+
 /// Forgets the log, pending failures and captures; handles stay valid.
 void fake_reset();
 std::size_t fake_call_count();

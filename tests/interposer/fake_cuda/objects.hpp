@@ -47,7 +47,8 @@ struct Event {
   Kind kind = Kind::kEvent;
   unsigned flags = 0;
   Capture* capture = nullptr;
-  double recorded_at = -1.0;  // by the clock; before 0: there was none
+  double recorded_at = -1.0;   // by the clock; before 0: there was none
+  bool of_interposer = false;  // which made it: what it asks and records of it is counted, and not written down
 };
 
 struct Function {
@@ -86,6 +87,8 @@ T* object(Handle handle) {
 
 /// Writes a call down and asks the failure hook; what it returns is the call's result where it is not 0.
 int enter(FakeCall call);
+/// The same of a call about an event.
+int enter_of(cu::Event event, FakeCall call);
 FakeCall named(const char* name);
 /// Counts a call that is not written down.
 void reached(const char* name);

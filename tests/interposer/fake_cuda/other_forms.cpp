@@ -23,22 +23,6 @@ int enter(const char* name) { return fake::enter(fake::named(name)); }
 
 }  // namespace
 
-int cuMemcpyHtoDAsync_v2(cu::DevicePointer to, const void* from, std::size_t bytes, cu::Stream stream) {
-  return on_stream("cuMemcpyHtoDAsync_v2", stream, to, from != nullptr, bytes);
-}
-int cuMemcpyDtoHAsync_v2(void* to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream) {
-  return on_stream("cuMemcpyDtoHAsync_v2", stream, to != nullptr, from, bytes);
-}
-int cuMemcpyDtoDAsync_v2(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream) {
-  return on_stream("cuMemcpyDtoDAsync_v2", stream, to, from, bytes);
-}
-int cuMemsetD32Async(cu::DevicePointer to, unsigned value, std::size_t count, cu::Stream stream) {
-  return on_stream("cuMemsetD32Async", stream, to, value, count);
-}
-int cuMemcpyDtoH_v2_ptds(void*, cu::DevicePointer from, std::size_t bytes) {
-  return on_stream("cuMemcpyDtoH_v2_ptds", nullptr, from, bytes);
-}
-
 #define FAKE_ALLOCATE(name)                                                   \
   int name(cu::DevicePointer* memory, std::size_t bytes, cu::Stream stream) { \
     return on_stream(#name, stream, memory != nullptr, bytes);                \
@@ -52,9 +36,6 @@ FAKE_ALLOCATE(cuMemAllocAsync_ptsz)
   }
 FAKE_ALLOCATE_FROM_POOL(cuMemAllocFromPoolAsync)
 FAKE_ALLOCATE_FROM_POOL(cuMemAllocFromPoolAsync_ptsz)
-
-int cuMemFreeAsync(cu::DevicePointer memory, cu::Stream stream) { return on_stream("cuMemFreeAsync", stream, memory); }
-int cuMemFreeAsync_ptsz(cu::DevicePointer memory, cu::Stream stream) { return on_stream("cuMemFreeAsync_ptsz", stream, memory); }
 
 #define FAKE_CALLBACK(name) \
   int name(cu::Stream stream, void (*)(cu::Stream, int, void*), void*, unsigned flags) { return on_stream(#name, stream, flags); }
@@ -96,19 +77,6 @@ FAKE_SEMAPHORES(cuWaitExternalSemaphoresAsync_ptsz)
   }
 FAKE_PEER_COPY(cuMemcpyPeer)
 FAKE_PEER_COPY(cuMemcpyPeer_ptds)
-int cuMemcpy3DPeer(const void* copy) { return on_stream("cuMemcpy3DPeer", nullptr, copy != nullptr); }
-int cuMemcpy3DPeer_ptds(const void* copy) { return on_stream("cuMemcpy3DPeer_ptds", nullptr, copy != nullptr); }
-int cuMemcpyPeerAsync(cu::DevicePointer to, cu::Context, cu::DevicePointer from, cu::Context, std::size_t bytes,
-                      cu::Stream stream) {
-  return on_stream("cuMemcpyPeerAsync", stream, to, from, bytes);
-}
-int cuMemcpy3DPeerAsync(const void* copy, cu::Stream stream) { return on_stream("cuMemcpy3DPeerAsync", stream, copy != nullptr); }
-int cuMemcpy(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes) {
-  return on_stream("cuMemcpy", nullptr, to, from, bytes);
-}
-int cuMemcpyDtoD_v2(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes) {
-  return on_stream("cuMemcpyDtoD_v2", nullptr, to, from, bytes);
-}
 
 int cuLaunchCooperativeKernelMultiDevice(void*, unsigned, unsigned) { return enter("cuLaunchCooperativeKernelMultiDevice"); }
 int cuEventCreateFromEGLSync(cu::Event* event, void*, unsigned flags) {
@@ -116,18 +84,9 @@ int cuEventCreateFromEGLSync(cu::Event* event, void*, unsigned flags) {
   return injected != 0 ? injected : cuEventCreate(event, flags);
 }
 
-int cuCtxSynchronize_v2(cu::Context context) { return on_stream("cuCtxSynchronize_v2", nullptr, context != nullptr); }
 int cuCtxDestroy(cu::Context context) {
   const int injected = enter("cuCtxDestroy");
   return injected != 0 ? injected : cuCtxDestroy_v2(context);
-}
-int cuCtxDetach(cu::Context context) {
-  const int injected = enter("cuCtxDetach");
-  return injected != 0 ? injected : cuCtxDestroy_v2(context);
-}
-int cuGreenCtxDestroy(cu::GreenContext) {
-  const int injected = enter("cuGreenCtxDestroy");
-  return injected != 0 ? injected : cuDevicePrimaryCtxRelease_v2(0);
 }
 int cuDevicePrimaryCtxReset(cu::Device) { return enter("cuDevicePrimaryCtxReset"); }
 int cuDevicePrimaryCtxReset_v2(cu::Device) { return enter("cuDevicePrimaryCtxReset_v2"); }
@@ -191,20 +150,6 @@ int cuStreamBeginCaptureToCig_ptsz(cu::Stream stream, void*) {
   const int injected = on_stream("cuStreamBeginCaptureToCig_ptsz", stream);
   return injected != 0 ? injected : cuStreamBeginCapture_v2(stream, cu::kCaptureModeGlobal);
 }
-int cuStreamUpdateCaptureDependencies(cu::Stream stream, cu::GraphNode*, std::size_t count, unsigned flags) {
-  return on_stream("cuStreamUpdateCaptureDependencies", stream, count, flags);
-}
-int cuStreamUpdateCaptureDependencies_ptsz(cu::Stream stream, cu::GraphNode*, std::size_t count, unsigned flags) {
-  return on_stream("cuStreamUpdateCaptureDependencies_ptsz", stream, count, flags);
-}
-int cuStreamUpdateCaptureDependencies_v2(cu::Stream stream, cu::GraphNode*, const cu::GraphEdgeData* edges, std::size_t count,
-                                         unsigned flags) {
-  return on_stream("cuStreamUpdateCaptureDependencies_v2", stream, edges != nullptr, count, flags);
-}
-int cuStreamUpdateCaptureDependencies_v2_ptsz(cu::Stream stream, cu::GraphNode*, const cu::GraphEdgeData* edges, std::size_t count,
-                                              unsigned flags) {
-  return on_stream("cuStreamUpdateCaptureDependencies_v2_ptsz", stream, edges != nullptr, count, flags);
-}
 int cuStreamEndCaptureToCig(cu::Stream stream) {
   cu::Graph graph = nullptr;
   const int injected = on_stream("cuStreamEndCaptureToCig", stream);
@@ -217,48 +162,18 @@ int cuStreamEndCaptureToCig_ptsz(cu::Stream stream) {
 }
 int cuIpcGetEventHandle(cu::IpcEventHandle*, cu::Event) { return enter("cuIpcGetEventHandle"); }
 int cuCtxRecordEvent(cu::Context, cu::Event) { return enter("cuCtxRecordEvent"); }
-int cuGreenCtxRecordEvent(cu::GreenContext, cu::Event) { return enter("cuGreenCtxRecordEvent"); }
 int cuCtxWaitEvent(cu::Context, cu::Event) { return enter("cuCtxWaitEvent"); }
+int cuGreenCtxRecordEvent(cu::GreenContext, cu::Event) { return enter("cuGreenCtxRecordEvent"); }
 int cuGreenCtxWaitEvent(cu::GreenContext, cu::Event) { return enter("cuGreenCtxWaitEvent"); }
 int cuStreamEndCapture_ptsz(cu::Stream stream, cu::Graph* graph) {
   const int injected = on_stream("cuStreamEndCapture_ptsz", stream);
   return injected != 0 ? injected : cuStreamEndCapture(stream, graph);
 }
 
-int cuGraphInstantiate(cu::GraphExec* exec, cu::Graph graph, cu::GraphNode*, char*, std::size_t) {
-  const int injected = enter("cuGraphInstantiate");
-  return injected != 0 ? injected : cuGraphInstantiateWithFlags(exec, graph, 0);
-}
 int cuGraphInstantiateWithParams_ptsz(cu::GraphExec* exec, cu::Graph graph, cu::GraphInstantiateParams* parameters) {
   const int injected = enter("cuGraphInstantiateWithParams_ptsz");
   return injected != 0 ? injected : cuGraphInstantiateWithFlags(exec, graph, parameters->flags);
 }
-int cuGraphExecUpdate(cu::GraphExec exec, cu::Graph graph, cu::GraphNode*, int*) {
-  const int injected = enter("cuGraphExecUpdate");
-  return injected != 0 ? injected : cuGraphExecUpdate_v2(exec, graph, nullptr);
-}
-// The same checks for a child graph.
-int cuGraphExecChildGraphNodeSetParams(cu::GraphExec exec, cu::GraphNode node, cu::Graph child) {
-  const int injected = enter("cuGraphExecChildGraphNodeSetParams");
-  if (injected != 0) { return injected; }
-  fake::Exec of_child{};
-  of_child.graph = fake::object<fake::Node>(node)->child;
-  of_child.node_priorities = fake::object<fake::Exec>(exec)->node_priorities;
-  return cuGraphExecUpdate_v2(reinterpret_cast<cu::GraphExec>(&of_child), child, nullptr);
-}
-int cuGraphExecKernelNodeSetParams(cu::GraphExec, cu::GraphNode, const cu::KernelNodeParamsV1*) {
-  return enter("cuGraphExecKernelNodeSetParams");
-}
-int cuGraphExecKernelNodeSetParams_v2(cu::GraphExec, cu::GraphNode, const cu::KernelNodeParamsV2*) {
-  return enter("cuGraphExecKernelNodeSetParams_v2");
-}
-int cuGraphExecNodeSetParams(cu::GraphExec exec, cu::GraphNode node, cu::GraphNodeParams* parameters) {
-  const int injected = enter("cuGraphExecNodeSetParams");
-  if (injected != 0 || parameters->type != cu::kGraphNodeChild) { return injected; }
-  return cuGraphExecChildGraphNodeSetParams(exec, node, parameters->child);
-}
-int cuGraphUpload(cu::GraphExec, cu::Stream stream) { return on_stream("cuGraphUpload", stream); }
-int cuGraphUpload_ptsz(cu::GraphExec, cu::Stream stream) { return on_stream("cuGraphUpload_ptsz", stream); }
 int cuGraphLaunch_ptsz(cu::GraphExec, cu::Stream stream) { return on_stream("cuGraphLaunch_ptsz", stream); }
 
 int cuLaunchHostFunc_v2(cu::Stream stream, void (*)(void*), void*, unsigned mode) {
@@ -291,6 +206,6 @@ int fake_newer_wait(cu::Stream stream, cu::DevicePointer, std::uint64_t, unsigne
 int fake_newer_wait_ptsz(cu::Stream stream, cu::DevicePointer, std::uint64_t, unsigned, unsigned added) {
   return on_stream("fake_newer_wait_ptsz", stream, added);
 }
-int fake_event_query(cu::Event event) { return cuEventQuery(event); }
+int fake_module_unload(cu::Module module) { return cuModuleUnload(module); }
 }
 #pragma GCC visibility pop

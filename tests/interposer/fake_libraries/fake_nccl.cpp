@@ -79,20 +79,17 @@ int ncclAllReduce(const void*, void*, std::size_t count, nccl::DataType, nccl::O
                   nccl::Stream stream) {
   return enqueue(communicator, stream, count);
 }
-// As while NCCL is captured, where it orders streams of its own by this function.
 int ncclReduceScatter(const void*, void*, std::size_t count, nccl::DataType, nccl::Operation, nccl::Communicator communicator,
                       nccl::Stream stream) {
-  cuStreamUpdateCaptureDependencies_v2(static_cast<cu::Stream>(stream), nullptr, nullptr, 0, 0);
   return enqueue(communicator, stream, count);
 }
 
 // By copy engines, as NCCL gathers on symmetric memory under its policy for that: no kernel, the stream itself waits for the other
 // ranks.
-int ncclAllGather(const void*, void*, std::size_t count, nccl::DataType, nccl::Communicator, nccl::Stream stream) {
+int ncclAllGather(const void*, void*, std::size_t /*count*/, nccl::DataType, nccl::Communicator, nccl::Stream stream) {
   static int operations[2];
   auto* const on = static_cast<cu::Stream>(stream);
   cuStreamBatchMemOp(on, 2, operations, 0);
-  cuMemcpyDtoDAsync_v2(1, 2, count * 4, on);
   cuStreamWaitValue32(on, 1, 2, 0);
   return 0;
 }

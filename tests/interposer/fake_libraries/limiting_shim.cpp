@@ -35,6 +35,7 @@ bool same(const char* name, const char* known) {
   return *name == *known;
 }
 
+extern "C" int cuEventQuery(cu::Event event);
 int limited_free(cu::DevicePointer) { return 2; }
 int counted_query(cu::Event event) {
   ++queries;

@@ -6,13 +6,6 @@
 /// Programs with a case for each hook, named by it: what the hook tells shows in which products wait for a collective beside them.
 
 struct Lanes : TwoStreams {
-  Lanes() {
-    settle();
-    fake_reset();
-  }
-  /// Everything has ended.
-  static void settle() { EXPECT(cuCtxSynchronize() == 0); }
-
   void collective(cu::Stream stream) const { EXPECT(launch_on(stream, all_reduce, 24) == 0); }
   void collective_of_thread() const {
     EXPECT(cuLaunchKernel_ptsz(all_reduce, 24, 1, 1, 544, 1, 1, 0, nullptr, nullptr, nullptr) == 0);
@@ -41,18 +34,37 @@ struct Lanes : TwoStreams {
   }
 };
 
-inline cu::Stream make_blocking_stream() {
-  cu::Stream stream = nullptr;
-  EXPECT(cuStreamCreateWithPriority(&stream, 0, 0) == 0);
-  return stream;
-}
-
 inline const FakeCall& last_call_named(const char* name) {
   for (std::size_t i = fake_call_count(); i > 0; --i) {
     if (is_call(i - 1, name)) { return *fake_call(i - 1); }
   }
   std::fprintf(stderr, "%s did not reach the driver\n", name);
   std::exit(1);
+}
+
+/// Nothing waits for a collective beside what `call` puts on some stream, before that has ended. What the driver refuses is not
+/// there.
+template <class Call>
+void counts_as_unknown(Call call) {
+  const Lanes lanes;
+  EXPECT(lanes.waits_for(lanes.comm) && call() == 0);
+  lanes.collective(lanes.comm);
+  EXPECT(!lanes.product_waits(lanes.compute));
+  lanes.settle();
+  EXPECT(lanes.waits_for(lanes.comm));
+  fake_set_failure([](const FakeCall* each) { return each->function == nullptr && each->event == nullptr ? 700 : 0; });
+  EXPECT(call() == 700);
+  fake_set_failure(nullptr);
+  EXPECT(lanes.waits_for(lanes.comm));
+}
+
+/// The process stands aside for good.
+template <class Call>
+void stands_aside(Call call) {
+  const Lanes lanes;
+  EXPECT(lanes.waits_for(lanes.comm) && call() == 0 && !lanes.waits_for(lanes.comm));
+  lanes.collective(lanes.comm);
+  EXPECT(fake_call(fake_call_count() - 1)->attribute_count == 0);
 }
 
 template <std::size_t N>

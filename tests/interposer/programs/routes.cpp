@@ -141,7 +141,7 @@ void proc_address_newer() {
 void proc_address_older() {
   const auto get = function<GetProc5>("cuGetProcAddress_v2");
   void* found = nullptr;
-  for (const char* name : {"cuCtxSynchronize", "cuDevicePrimaryCtxReset"}) {
+  for (const char* name : {"cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxRelease"}) {
     for (const int version : {10020, 13000}) {
       EXPECT(get(name, &found, version, 0, nullptr) == 0 && found == dlsym(driver(), name) && is_interposed(found));
     }
@@ -151,7 +151,7 @@ void proc_address_older() {
 // The driver may answer with another address than it exports.
 void proc_address_elsewhere() {
   void* found = nullptr;
-  EXPECT(function<GetProc5>("cuGetProcAddress_v2")("cuEventQuery", &found, 12000, 0, nullptr) == 0 && is_interposed(found));
+  EXPECT(function<GetProc5>("cuGetProcAddress_v2")("cuModuleUnload", &found, 12000, 0, nullptr) == 0 && is_interposed(found));
 }
 
 // The global scope begins with the preloaded library, which must not answer for a driver that is not there.

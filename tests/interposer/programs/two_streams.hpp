@@ -10,5 +10,16 @@ struct TwoStreams {
   cu::Function gemm = fake_function("gemm", 64, 0);
   cu::Function all_reduce = fake_function(kAllReduce, 96, 21568);
 
-  TwoStreams() { fake_reset(); }
+  /// Nothing ends before the program says so.
+  TwoStreams() {
+    fake_reset();
+    fake_set_finished(0);
+  }
+  /// Everything ends, and the interposer gets to see it.
+  void settle() const {
+    static const cu::Stream idle = make_stream();
+    all_ends();
+    EXPECT(launch_on(idle, gemm) == 0);
+    fake_set_finished(0);
+  }
 };

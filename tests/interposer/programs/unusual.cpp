@@ -126,15 +126,6 @@ void forked() {
   EXPECT(!passes(two));
 }
 
-void ended_context() {
-  names(Unusual::ended_context, [](const TwoStreams& two) {
-    EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
-    fake_set_failure([](const FakeCall*) { return 701; });
-    EXPECT(cuCtxDestroy_v2(two.context) == 701);
-    fake_set_failure(nullptr);
-  });
-}
-
 void multi_device_launch() {
   names(Unusual::multi_device_launch,
         [](const TwoStreams&) { static_cast<void>(cuLaunchCooperativeKernelMultiDevice(nullptr, 0, 0)); });
@@ -158,7 +149,6 @@ constexpr Case kCases[] = {{"nothing", nothing},
                            {"newer_form", newer_form},
                            {"reentered", reentered},
                            {"forked", forked},
-                           {"ended_context", ended_context},
                            {"multi_device_launch", multi_device_launch},
                            {"device_launch", device_launch}};
 

@@ -40,22 +40,20 @@ TEST(CoreAllocation, IsAllDoneByCreate) {
     LaunchFacts facts = program.facts(i % 3 == 0 ? kAllReduce : kGemm, i % 3 == 0 ? kCommStream : kComputeStream);
     facts.grid.x = static_cast<std::uint32_t>(1 + i);
     facts.function += i % 2 == 0 ? 0 : i * 64;
-    const Decision decision = program.launch(facts);
-    core.on_timing(decision.ticket, 100, program.now_ns);
-    core.on_event_record(0x100 + i * 64, kCommStream, core.before_event_record(0x100 + i * 64));
-    core.on_stream_wait(0x20000 + i * 64, 0x100 + i * 64, core.before_wait(0x100 + i * 64));
-    core.on_stream_operation(legacy_stream(kContext), core.before_operation());
-    core.on_synchronized(core.stream_point(kCommStream), program.now_ns);
-    core.on_synchronized(core.event_point(0x100 + i * 64), program.now_ns);
-    program.launch_graph(kCommStream, {1, 1});
+    const Decision decision = core.on_launch(facts);
+    static_cast<void>(core.leaves_alone(facts.function, 1, facts.stream));
+    if (core.on_launched(decision.ticket, LaunchOutcome::ok) != kNoEvent) { core.on_end_recorded(decision.ticket, true); }
+    core.on_step_time(decision.step, 100);
+    program.record(0x100 + i * 64, kCommStream);
+    program.wait(0x20000 + i * 64, 0x100 + i * 64);
+    core.on_launched(core.on_unknown(kOtherComputeStream, Core::Unknown::graph, program.now_ns).ticket, LaunchOutcome::ok);
     (void)core.on_library_gemm(kComputeStream, {}, program.now_ns);
     (void)core.expected_sm_target(kComputeStream, {}, program.now_ns);
     core.on_library_gemm_done(LaunchOutcome::ok);
     if (i % 100 == 0) {
-      core.on_host_dependency(kComputeStream);
-      core.on_capture_begin(kOtherComputeStream);
-      core.on_capture_end(kOtherComputeStream);
-      core.on_synchronized(core.context_point(kContext), program.now_ns);
+      core.on_capture_begin();
+      core.on_capture_end();
+      core.forget_events();
     }
   }
   const Sink nowhere{nullptr, [](void*, const char*, std::size_t) {}};

@@ -37,36 +37,6 @@ TEST(CoreRules, DoesNotPadAKernelThatWasCompiledAnewForClusters) {
   EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::cluster_launch);
 }
 
-// A question for each of two kernels at first. During the release each is asked for, and behind it once more, as it was met
-// meanwhile.
-TEST(CoreRules, AReleaseThatEndsNothingForgetsNothing) {
-  Program program(rules_of(Policy::gate));
-  program.launch(kAllReduce, kCommStream);
-  program.launch(kGemm, kComputeStream);
-  EXPECT_EQ(program.fake.function_questions, 2);
-  const ModuleAges quiet = program.core->begin_release();
-  program.core->end_release(quiet);
-  program.launch(kGemm, kComputeStream);
-  EXPECT_EQ(program.fake.function_questions, 2);
-  const ModuleAges busy = program.core->begin_release();
-  program.launch(kGemm, kComputeStream);
-  EXPECT_EQ(program.fake.function_questions, 3);
-  program.core->end_release(busy);
-  program.launch(kAllReduce, kCommStream);
-  program.launch(kGemm, kComputeStream);
-  EXPECT_EQ(program.fake.function_questions, 4);
-}
-
-TEST(CoreRules, AnUnloadDuringAReleaseForgetsAll) {
-  Program program(rules_of(Policy::gate));
-  program.launch(kAllReduce, kCommStream);
-  const ModuleAges begun = program.core->begin_release();
-  program.core->on_module_unload();
-  program.core->end_release(begun);
-  program.launch(kAllReduce, kCommStream);
-  EXPECT_EQ(program.fake.function_questions, 2);
-}
-
 TEST(CoreRules, ShapesByFootprintWhatNoNameIsFor) {
   // The platform's kernels have 64 registers and 1,024 bytes of their own; launches have 512 threads.
   const Rules rules = with(rules_of(Policy::shape), "footprint 512x64 1024+0 1 cap 2\nfootprint 512x64 1024+128 1 cap 3\n");
@@ -104,19 +74,6 @@ TEST(CoreRules, KeepsRulesForOtherDevicesAway) {
   elsewhere.launch(kAllReduce, kCommStream);
   EXPECT_EQ(elsewhere.launch(kGemm, kComputeStream).dynamic_shared, 0U);
   EXPECT_EQ(elsewhere.core->on_library_gemm(kComputeStream, product, elsewhere.now_ns).sms, 0U);
-}
-
-TEST(CoreRules, KeepACapOutOfAGraphWhileAutoCompares) {
-  for (const bool compares : {true, false}) {
-    Rules rules = with(rules_of(Policy::automatic), "footprint 512x64 1024+0 1 cap 2\n");
-    rules.trial = compares;
-    Program program(rules);
-    program.core->on_capture_begin(kComputeStream);
-    program.order(kComputeStream, kCommStream);
-    program.launch(kAllReduce, kCommStream);
-    const Decision captured = program.launch(kGemm, kComputeStream);
-    EXPECT_EQ(captured.dynamic_shared, compares ? 0U : 75'904U) << "what is being tried would stay in the graph";
-  }
 }
 
 TEST(CoreRules, TellCompilationsOfOneNameApart) {

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "fake_platform.hpp"
-#include "milliseconds.hpp"
 
 namespace elbowroom::interposer {
 namespace {
+
 TEST(Core, LeavesAProgramWithoutCollectivesAlone) {
   for (const Policy policy : {Policy::observe, Policy::priority, Policy::gate, Policy::shape, Policy::automatic}) {
     Program program(rules_of(policy));
@@ -16,17 +18,15 @@ TEST(Core, LeavesAProgramWithoutCollectivesAlone) {
       EXPECT_EQ(decision.ticket, 0U);
     }
     EXPECT_EQ(program.fake.function_questions, 1);
+    EXPECT_TRUE(program.core->leaves_alone(kGemm, 4'096, kComputeStream));
   }
 }
 
 TEST(Core, ObserveChangesNothing) {
-  Rules rules = rules_of(Policy::observe);
-  rules.timing = false;
-  Program program(rules);
+  Program program(rules_of(Policy::observe));
   EXPECT_TRUE(program.launch(kAllReduce, kCommStream).untouched(0));
-  const Decision compute = program.launch(kGemm, kComputeStream);
-  EXPECT_TRUE(compute.in_window);
-  EXPECT_TRUE(compute.untouched(0));
+  EXPECT_TRUE(program.launch(kGemm, kComputeStream).untouched(0));
+  EXPECT_FALSE(program.core->follows_order());
 }
 
 TEST(Core, GatesTheFirstLaunchOfEachStreamInTheWindow) {
@@ -46,7 +46,7 @@ TEST(Core, GatesNothingThatIsOrderedOrFinished) {
   program.launch(kAllReduce, kCommStream);
   program.order(kCommStream, kComputeStream);
   EXPECT_FALSE(program.launch(kGemm, kComputeStream).in_window);
-  program.synchronize(kCommStream);
+  program.finish(kCommStream);
   EXPECT_FALSE(program.launch(kGemm, kOtherComputeStream).in_window);
 }
 
@@ -54,16 +54,38 @@ TEST(Core, GatesOnlyOnWhatTheDriverTook) {
   Program program(rules_of(Policy::gate));
   const Decision collective = program.core->on_launch(program.facts(kAllReduce, kCommStream));
   EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on, kNoEvent) << "another thread's launch is still on its way";
-  program.core->on_launched(collective.ticket, LaunchOutcome::plain_ok);
+  program.tell(collective.ticket, kCommStream, LaunchOutcome::plain_ok);
   const Decision compute = program.launch(kGemm, kComputeStream);
   EXPECT_EQ(compute.wait_on, kNoEvent) << "launched without our event";
   EXPECT_EQ(compute.refusal, Refusal::no_event);
+}
+
+TEST(Core, GatesOnACollectiveThatWasOnItsWayAtFirst) {
+  Program program(rules_of(Policy::gate));
+  const Decision collective = program.core->on_launch(program.facts(kAllReduce, kCommStream));
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::no_event);
+  program.tell(collective.ticket, kCommStream, LaunchOutcome::ok);
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on, collective.completion_event);
 }
 
 TEST(Core, ForgetsACollectiveThatFailed) {
   Program program(rules_of(Policy::gate));
   program.launch(kAllReduce, kCommStream, LaunchOutcome::failed);
   EXPECT_FALSE(program.launch(kGemm, kComputeStream).in_window);
+}
+
+// Streams whose collectives failed take no place.
+TEST(Core, FollowsStreamsAfterManyThatCarriedNothing) {
+  Program program(rules_of(Policy::gate));
+  for (StreamId i = 0; i < 3 * kLanes; ++i) {
+    program.launch(kAllReduce, 0x10'000 + i * 64);
+    program.launch(kAllReduce, 0x10'000 + i * 64, LaunchOutcome::failed);
+    program.finish(0x10'000 + i * 64);
+    program.launch(kGemm, kOtherComputeStream);
+    program.core->on_stream_destroy(0x10'000 + i * 64);
+  }
+  const Decision collective = program.launch(kAllReduce, kCommStream);
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on, collective.completion_event);
 }
 
 TEST(Core, GoesWithoutTheControlThatFailed) {
@@ -104,215 +126,159 @@ TEST(Core, LeavesTheProgramsOwnAttributesAlone) {
 // DDP: the gradients of a bucket are ready when the kernel before ends; the all-reduce and the next kernel may begin together.
 TEST(Core, GatesACollectiveThatWaitsForTheSameKernel) {
   Program program(rules_of(Policy::gate));
-  program.teach(kAllReduce, kCommStream, 1 * kMs);
-  program.teach(kGemm, kComputeStream, 2 * kMs);
   program.launch(kGemm, kComputeStream);
   program.order(kComputeStream, kCommStream);
   const Decision collective = program.launch(kAllReduce, kCommStream);
   EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on, collective.completion_event);
 }
 
-// FSDP: the second all-gather queues behind the first.
+// FSDP: an all-gather queues behind another. Its begin may be waited for by what is behind the other, or once that is over.
 TEST(Core, NeverGatesAQueuedCollective) {
   Program program(rules_of(Policy::gate));
-  program.teach(kAllGather, kCommStream, 1 * kMs);
   program.launch(kAllGather, kCommStream);
-  program.launch(kAllGather, kCommStream);
-  program.order(kCommStream, kComputeStream);  // of these two, the kernel waits for both
-  const Decision first = program.launch(kAllGather, kCommStream);
-  program.launch(kAllGather, kCommStream);
-  // Of the younger two the first may be waited for: what stands before it stands before the kernel as well.
-  EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on, first.completion_event);
-  const Decision other = program.launch(kGemm, kOtherComputeStream);
-  EXPECT_NE(other.wait_on, kNoEvent) << "the very first began at once";
-  EXPECT_NE(other.wait_on, first.completion_event);
+  program.order(kCommStream, kComputeStream);
+  const Decision second = program.launch(kAllGather, kCommStream);
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on, second.completion_event);
+  EXPECT_EQ(program.launch(kGemm, kOtherComputeStream).refusal, Refusal::queued_collective);
+  program.finish(kCommStream);
+  const Decision third = program.launch(kAllGather, kCommStream);
+  EXPECT_EQ(program.launch(kGemm, kOtherComputeStream).wait_on, third.completion_event);
 }
 
-TEST(Core, EndsAWindowWhenTheCollectiveIsExpectedToHaveEnded) {
+// The end of the one before is asked for when the launch depends on it, however lately ends were asked for.
+TEST(Core, AsksForTheEndThatAGateDependsOn) {
   Program program(rules_of(Policy::gate));
-  program.teach(kAllReduce, kCommStream, 1 * kMs);
-  program.teach(kGemm, kComputeStream, 600'000);
+  program.launch(kAllGather, kCommStream);
+  program.launch(kGemm, kOtherComputeStream);
+  for (std::atomic<bool>& each : program.fake.ended) { each = true; }
+  const Decision second = program.launch(kAllReduce, kCommStream);
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on, second.completion_event);
+}
+
+TEST(Core, WaitsForNothingBesideACollectiveOfAnotherStream) {
+  Program program(rules_of(Policy::gate));
+  program.launch(kAllGather, kOtherComputeStream);
   program.launch(kAllReduce, kCommStream);
-  EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window) << "0 to 0.6 ms";
-  EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window) << "0.6 to 1.2 ms";
-  EXPECT_FALSE(program.launch(kGemm, kComputeStream).in_window) << "begins at 1.2 ms";
-  program.now_ns += 2 * kMs;
-  EXPECT_FALSE(program.launch(kGemm, kOtherComputeStream).in_window) << "the host is past it";
-  EXPECT_NE(program.report().find(R"("in_order_only":2)"), std::string::npos);
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::queued_collective);
+  program.finish(kOtherComputeStream);
+  const Decision next = program.launch(kAllReduce, kCommStream);
+  EXPECT_NE(program.launch(kGemm, kComputeStream).wait_on, next.completion_event) << "the first of its stream is not over";
+  program.order(kCommStream, kComputeStream);
+  const Decision last = program.launch(kAllReduce, kCommStream);
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on, last.completion_event);
 }
 
-TEST(Core, KnowsNoWindowWithACollectiveThatComesLater) {
-  Program program(rules_of(Policy::gate));
-  program.teach(kAllReduce, kCommStream, 1 * kMs);
-  program.teach(kGemm, kComputeStream, 5 * kMs);
-  program.launch(kGemm, kComputeStream);
-  program.order(kComputeStream, kCommStream);
-  program.launch(kAllReduce, kCommStream);  // 5 to 6 ms
-  LaunchFacts early = program.facts(kGemm, kOtherComputeStream);
-  EXPECT_FALSE(program.launch(early).in_window) << "0 to 5 ms";
-  EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window) << "5 to 10 ms";
-}
-
-TEST(Core, ATimedCollectiveIsFinished) {
-  Program program(rules_of(Policy::gate));
-  const Decision collective = program.launch(kAllReduce, kCommStream);
-  EXPECT_TRUE(collective.time_it);
-  program.core->on_timing(collective.ticket, kMs, program.now_ns);
-  EXPECT_FALSE(program.launch(kGemm, kComputeStream).in_window);
-}
-
-TEST(Core, TimesEachKindOneAtATimeAndOnlyAtFirst) {
-  Program program(rules_of(Policy::observe));
-  const Decision first = program.launch(kAllReduce, kCommStream);
-  EXPECT_TRUE(first.time_it);
-  EXPECT_FALSE(program.launch(kAllReduce, kCommStream).time_it) << "the first is not back yet";
-  program.core->on_timing_lost(first.ticket);
-  int timed = 0;
-  for (int i = 0; i < 1'000; ++i) {
-    const Decision decision = program.launch(kAllReduce, kCommStream);
-    timed += decision.time_it ? 1 : 0;
-    if (decision.time_it) { program.core->on_timing(decision.ticket, kMs, program.now_ns); }
+// What graphs, copies and waits for the host hold nobody knows. They are a collective each.
+TEST(Core, WaitsForNothingBehindWhatIsUnknown) {
+  for (const Core::Unknown what : {Core::Unknown::graph, Core::Unknown::copying_collective, Core::Unknown::host_wait}) {
+    for (const StreamId stream : {kCommStream, kOtherComputeStream}) {
+      Program program(rules_of(Policy::gate));
+      program.launch_unknown(stream, what);
+      EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::no_event);
+      program.launch(kAllReduce, kCommStream);
+      EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::queued_collective);
+      program.finish(stream);
+      program.launch(kAllReduce, kCommStream);
+      program.finish(kCommStream);
+      const Decision collective = program.launch(kAllReduce, kCommStream);
+      EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on, collective.completion_event);
+    }
   }
-  EXPECT_EQ(timed, 5) << "three, and two more of which every 64th is one";
 }
 
-TEST(Core, LegacyStreamOrdersBlockingStreams) {
-  Program program(rules_of(Policy::observe));
-  constexpr StreamId kBlocking = 0x5000;
-  const StreamId legacy = legacy_stream(kContext);
-  for (const StreamId stream : {kBlocking, legacy, per_thread_stream(kContext, 0)}) {
-    program.fake.streams[stream] = {kContext, 0, true};
-  }
-  program.launch(kAllReduce, kBlocking);
-  EXPECT_TRUE(program.launch(kGemm, per_thread_stream(kContext, 0)).in_window);
-  EXPECT_FALSE(program.launch(kGemm, legacy).in_window);
-  EXPECT_FALSE(program.launch(kGemm, per_thread_stream(kContext, 0)).in_window) << "the legacy stream's kernel came between";
-  EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window) << "does not block";
+TEST(Core, AKernelThatWaitsForAPeerIsUnknown) {
+  Program program(rules_of(Policy::gate));
+  program.fake.names[kAllGather] = "_ZN4c10d4cuda6detail14kernel_barrierEPim";
+  program.launch(kAllGather, kOtherComputeStream);
+  program.launch(kAllReduce, kCommStream);
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::queued_collective);
 }
 
-TEST(Core, AWaitMeansTheRecordItSaw) {
-  Program program(rules_of(Policy::observe));
+// A graph may record any event.
+TEST(Core, AGraphLeavesEventsUnknown) {
+  Program program(rules_of(Policy::gate));
   constexpr EventId kEvent = 0x9100;
   program.launch(kAllReduce, kCommStream);
-  program.core->on_stream_wait(kComputeStream, kEvent, program.core->before_wait(kEvent));  // never recorded: waits for nothing
+  program.record(kEvent, kCommStream);
+  program.launch_unknown(kOtherComputeStream);
+  program.wait(kComputeStream, kEvent);
   EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window);
-  program.core->on_event_record(kEvent, kOtherComputeStream, program.core->before_event_record(kEvent));
-  program.core->on_stream_wait(kComputeStream, kEvent, program.core->before_wait(kEvent));
-  program.core->on_event_record(kEvent, kCommStream, program.core->before_event_record(kEvent));  // again, after the wait
-  EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window);
-  program.core->on_stream_wait(kComputeStream, kEvent, program.core->before_wait(kEvent));
-  EXPECT_FALSE(program.launch(kGemm, kComputeStream).in_window);
 }
 
-TEST(Core, ASynchronisationFinishesWhatItBeganWith) {
-  Program program(rules_of(Policy::observe));
+TEST(Core, GatesNothingWhileSomethingIsCaptured) {
+  Program program(rules_of(Policy::gate));
   program.launch(kAllReduce, kCommStream);
-  const SyncPoint point = program.core->stream_point(kCommStream);
-  program.launch(kAllReduce, kCommStream);  // by another thread, while this one waits
-  program.core->on_synchronized(point, program.now_ns);
-  EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window);
-  program.synchronize(kCommStream);
-  EXPECT_FALSE(program.launch(kGemm, kComputeStream).in_window);
-}
-
-TEST(Core, AnOldPointFinishesNothingYounger) {
-  Program program(rules_of(Policy::observe));
-  program.launch(kAllReduce, kCommStream);
-  const SyncPoint point = program.core->stream_point(kCommStream);
-  program.core->on_synchronized(point, program.now_ns);
-  for (int i = 0; i < 64; ++i) { program.launch(kAllReduce, kCommStream); }  // takes every place again
-  program.core->on_synchronized(point, program.now_ns);
-  program.order(kCommStream, kComputeStream);
-  program.launch(kAllReduce, kOtherComputeStream);
-  EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window);
+  program.core->on_capture_begin();
+  EXPECT_TRUE(program.core->capturing());
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::other_capture);
+  program.core->on_capture_end();
+  EXPECT_FALSE(program.core->capturing());
+  EXPECT_NE(program.launch(kGemm, kOtherComputeStream).wait_on, kNoEvent);
 }
 
 TEST(Core, DevicesAndContextsAreApart) {
   Program program(rules_of(Policy::gate));
-  program.fake.streams[0x6000] = {0x8000, 1, false};  // another device
-  program.fake.streams[0x7000] = {0x9000, 0, false};  // another context of the same device
+  program.fake.streams[0x6000] = {0x8000, 1};  // another device
+  program.fake.streams[0x7000] = {0x9000, 0};  // another context of the same device
   program.launch(kAllReduce, kCommStream);
   EXPECT_FALSE(program.launch(kGemm, 0x6000).in_window);
-  const Decision other_context = program.launch(kGemm, 0x7000);
-  EXPECT_TRUE(other_context.in_window);
-  EXPECT_EQ(other_context.wait_on, kNoEvent);
-  EXPECT_EQ(other_context.refusal, Refusal::other_context);
+  EXPECT_EQ(program.launch(kGemm, 0x7000).refusal, Refusal::other_context);
 }
 
-TEST(Core, CapturesAreWorldsOfTheirOwn) {
+TEST(Core, AWaitMeansTheRecordItSaw) {
   Program program(rules_of(Policy::gate));
+  constexpr EventId kEvent = 0x9100;
   program.launch(kAllReduce, kCommStream);
-  program.core->on_capture_begin(kComputeStream);
-  EXPECT_TRUE(program.core->capturing());
-  EXPECT_FALSE(program.launch(kGemm, kComputeStream).in_window) << "what is captured does not run beside what runs";
-  program.order(kComputeStream, kOtherComputeStream);  // draws the other stream in
-  const Decision captured = program.launch(kAllReduce, kOtherComputeStream);
-  EXPECT_TRUE(captured.captured);
-  EXPECT_FALSE(captured.priority) << "its graph gets that";
-  EXPECT_FALSE(captured.time_it);
-  const Decision compute = program.launch(kGemm, kComputeStream);
-  EXPECT_TRUE(compute.in_window && compute.captured);
-  EXPECT_EQ(compute.wait_on, captured.completion_event);
-  const GraphFacts held = program.core->on_capture_end(kComputeStream);
-  EXPECT_EQ(held.collectives, 1U);
-  EXPECT_EQ(held.computes, 2U);
-  EXPECT_FALSE(program.core->capturing());
-  EXPECT_FALSE(program.launch(kGemm, kOtherComputeStream).captured) << "the capture took all its streams with it";
-}
-
-TEST(Core, KeepsItsEventsAwayFromACaptureElsewhere) {
-  Program program(rules_of(Policy::gate));
-  program.core->on_capture_begin(kOtherComputeStream);
-  const Decision collective = program.launch(kAllReduce, kCommStream);
-  EXPECT_EQ(collective.completion_event, kNoEvent);
-  EXPECT_FALSE(collective.time_it);
-  EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on, kNoEvent);
-}
-
-TEST(Core, AGraphIsOneOperation) {
-  Program program(rules_of(Policy::gate));
-  program.launch_graph(kCommStream, {2, 5});
-  const Decision beside = program.launch(kGemm, kComputeStream);
-  EXPECT_TRUE(beside.in_window);
-  EXPECT_EQ(beside.wait_on, kNoEvent);
-  EXPECT_EQ(beside.refusal, Refusal::no_event);
-  program.launch_graph(kOtherComputeStream, {0, 5});
-  program.order(kCommStream, kComputeStream);
+  program.wait(kComputeStream, kEvent);  // never recorded: waits for nothing
+  EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window);
+  program.record(kEvent, kOtherComputeStream);
+  program.wait(kComputeStream, kEvent);
+  program.record(kEvent, kCommStream);  // again, after the wait
+  EXPECT_TRUE(program.launch({program.facts(kGemm, kComputeStream)}).in_window);
+  program.wait(kComputeStream, kEvent);
   EXPECT_FALSE(program.launch(kGemm, kComputeStream).in_window);
 }
 
-// Ranks may be coupled by their hosts: the peers of the first come when the compute launch has ended.
-TEST(Core, WaitsForNothingBehindACollectiveThatIsNotKnownToBeOver) {
+// The driver may take calls of two threads in either order.
+TEST(Core, OfTwoRecordsAtOnceNothingIsKnown) {
   Program program(rules_of(Policy::gate));
-  program.teach(kAllReduce, kCommStream, kMs);
+  Core& core = *program.core;
+  constexpr EventId kEvent = 0x9100;
   program.launch(kAllReduce, kCommStream);
-  program.now_ns += 10 * kMs;
-  const Decision second = program.launch(kAllReduce, kCommStream);
-  const Decision compute = program.launch(kGemm, kComputeStream);
-  EXPECT_NE(compute.wait_on, second.completion_event) << "the first should have ended, but its peers may be late";
-}
-
-TEST(Core, WaitsForNothingBehindACollectiveByCopyEngines) {
-  Program program(rules_of(Policy::gate));
-  program.core->on_launched(program.core->on_copying_collective(kCommStream, program.now_ns).ticket, LaunchOutcome::plain_ok);
-  EXPECT_FALSE(program.launch(kGemm, kComputeStream).in_window) << "it holds no SM";
-  program.launch(kAllReduce, kCommStream);
-  EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::queued_collective);
-  program.synchronize(kCommStream);
-  program.launch(kAllReduce, kCommStream);
-  EXPECT_NE(program.launch(kGemm, kComputeStream).wait_on, kNoEvent);
-}
-
-TEST(Core, WaitsForNothingThatOthersMayLeaveNoRoom) {
-  for (const unsigned blocks : {108U, 109U}) {  // 108 + 24 blocks fit on 132 SMs
-    Program program(rules_of(Policy::gate));
-    LaunchFacts other = program.facts(kAllGather, kOtherComputeStream);
-    other.grid = {blocks, 1, 1};
-    other.note.ranks = 2;
-    program.launch(other);
-    const Decision collective = program.launch(kAllReduce, kCommStream);
-    EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on == collective.completion_event, blocks == 108);
+  for (const bool within : {true, false}) {
+    const RecordMark first = core.before_record(kEvent, kCommStream);
+    const RecordMark second = core.before_record(kEvent, kOtherComputeStream);
+    core.after_record(kEvent, within ? second : first, true);
+    core.after_record(kEvent, within ? first : second, true);
+    if (within) { program.wait(kComputeStream, kEvent); }
   }
+  EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window);
+  const WaitMark begun = core.before_wait(kEvent);
+  program.record(kEvent, kCommStream);
+  core.after_wait(kComputeStream, kEvent, begun);
+  EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window) << "recorded anew while the wait was under way";
+}
+
+TEST(Core, ARecordThatFailedLeavesTheEventUnknown) {
+  Program program(rules_of(Policy::gate));
+  constexpr EventId kEvent = 0x9100;
+  program.launch(kAllReduce, kCommStream);
+  program.record(kEvent, kCommStream);
+  program.core->after_record(kEvent, program.core->before_record(kEvent, kCommStream), false);
+  program.wait(kComputeStream, kEvent);
+  EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window);
+}
+
+// A stream gets the handle of one that was destroyed. What that one waited for is no matter of it.
+TEST(Core, AStreamOfAnOldHandleIsANewOne) {
+  Program program(rules_of(Policy::gate));
+  program.launch(kAllReduce, kCommStream);
+  program.order(kCommStream, kComputeStream);
+  program.core->on_stream_destroy(kComputeStream);
+  program.core->on_stream_create(kComputeStream, {kContext});
+  EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window);
+  program.core->on_stream_destroy(kCommStream);
+  EXPECT_TRUE(program.launch(kGemm, kOtherComputeStream).in_window) << "what a destroyed stream holds still runs";
 }
 
 // Between the decision and the driver's answer another thread may launch as many as there are events.
@@ -328,36 +294,74 @@ TEST(Core, AnEventThatALaunchIsAboutToWaitForIsNotRecordedAnew) {
   EXPECT_EQ(program.launch(kAllReduce, kCommStream).completion_event, awaited.completion_event);
 }
 
-TEST(Core, GivesNoPriorityToCollectivesThatAreAlwaysAlone) {
-  Program program(rules_of(Policy::priority));
-  program.teach(kAllReduce, kCommStream, kMs);
-  int prioritised = 0;
-  for (int i = 0; i < 20; ++i) {
-    prioritised += program.launch(kAllReduce, kCommStream).priority ? 1 : 0;
-    program.synchronize(kCommStream);
-  }
-  EXPECT_EQ(prioritised, 5) << "of the first eight, three taught the duration";
+// The end event of a collective is recorded anew by the one that takes its slot.
+TEST(Core, NoEndIsTakenForThatOfAnother) {
+  Program program(rules_of(Policy::gate));
+  program.launch(kAllGather, kOtherComputeStream);
+  for (std::size_t i = 1; i <= kEventSlots; ++i) { program.launch(kAllReduce, kCommStream); }
+  program.finish(kCommStream);
   program.launch(kAllReduce, kCommStream);
-  program.launch(kGemm, kComputeStream);
-  EXPECT_TRUE(program.launch(kAllReduce, kCommStream).priority) << "compute was seen beside one";
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::queued_collective);
 }
 
-TEST(Core, AsksAgainAfterAModuleWasUnloaded) {
-  Program program(rules_of(Policy::gate));
-  program.launch(kGemm, kComputeStream);
-  program.fake.names[kGemm] = "ncclDevKernel_Broadcast";
-  EXPECT_FALSE(program.launch(kGemm, kCommStream).is_collective);
-  program.core->on_module_unload();
-  EXPECT_TRUE(program.launch(kGemm, kCommStream).is_collective);
+TEST(Core, AsksAgainAfterAModuleWasUnloadedOrAContextEnded) {
+  for (const bool context : {false, true}) {
+    Program program(rules_of(Policy::gate));
+    program.launch(kGemm, kComputeStream);
+    program.fake.names[kGemm] = "ncclDevKernel_Broadcast";
+    EXPECT_FALSE(program.launch(kGemm, kCommStream).is_collective);
+    context ? program.core->on_context_end(kContext) : program.core->on_module_unload();
+    EXPECT_FALSE(program.core->leaves_alone(kGemm, 1, kCommStream));
+    EXPECT_TRUE(program.launch(kGemm, kCommStream).is_collective);
+  }
 }
 
-// Its functions went with it, and the driver may give their addresses to others.
-TEST(Core, AsksAgainAfterAContextWasDestroyed) {
+TEST(Core, AContextsCollectivesEndWithIt) {
   Program program(rules_of(Policy::gate));
+  program.fake.streams[0x7000] = {0x9000, 0};
+  program.launch(kAllReduce, kCommStream);
+  program.core->on_context_end(kContext);
+  EXPECT_FALSE(program.launch(kGemm, 0x7000).in_window);
+}
+
+// 1,023 kernels find room beside the one that stands for those that do not.
+TEST(Core, GatesNothingOnceACollectiveOrAWaitForTheHostFindsNoRoom) {
+  for (const char* late : {"_ZN4c10d4cuda6detail14kernel_barrierEPim", "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL", "plain"}) {
+    Program program(rules_of(Policy::gate));
+    constexpr FunctionId kFirst = 1'000, kLate = 9'000;
+    program.launch(kAllReduce, kCommStream);
+    program.launch(kGemm, kComputeStream);
+    program.finish(kCommStream);
+    for (FunctionId i = 0; i < 1'100; ++i) {
+      program.fake.names[kFirst + i] = "kernel_" + std::to_string(i);
+      program.launch(kFirst + i, kComputeStream);
+    }
+    program.fake.names[kLate] = late;
+    program.launch(kLate, kOtherComputeStream);
+    const bool counts = std::string(late) != "plain";
+    EXPECT_EQ(program.launch(kAllReduce, kCommStream).completion_event == kNoEvent, counts) << late;
+    EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on == kNoEvent, counts) << late;
+  }
+}
+
+// Most launches go on after three reads. They are counted.
+TEST(Core, LeavesAloneWhatNeedsNoQuestion) {
+  Program program(rules_of(Policy::gate));
+  Core& core = *program.core;
+  EXPECT_FALSE(core.leaves_alone(kGemm, 4'096, kComputeStream)) << "not met yet";
   program.launch(kGemm, kComputeStream);
-  program.fake.names[kGemm] = "ncclDevKernel_Broadcast";
-  program.core->on_context_destroy(kContext);
-  EXPECT_TRUE(program.launch(kGemm, kCommStream).is_collective);
+  EXPECT_TRUE(core.leaves_alone(kGemm, 4'096, kComputeStream));
+  program.launch(kAllReduce, kCommStream);
+  EXPECT_FALSE(core.leaves_alone(kGemm, 109, kComputeStream)) << "109 + 24 blocks do not fit on 132 SMs";
+  EXPECT_TRUE(core.leaves_alone(kGemm, 108, kComputeStream));
+  program.launch(kGemm, kComputeStream);
+  EXPECT_FALSE(core.leaves_alone(kGemm, 4'096, kOtherComputeStream)) << "which has not waited yet";
+  program.launch(kGemm, kComputeStream);
+  EXPECT_TRUE(core.leaves_alone(kGemm, 4'096, kComputeStream)) << "nothing is left to wait for";
+  program.launch(kAllReduce, kCommStream);
+  EXPECT_FALSE(core.leaves_alone(kGemm, 4'096, kComputeStream));
+  EXPECT_FALSE(core.leaves_alone(kAllReduce, 1, kCommStream));
+  EXPECT_NE(program.report().find(R"("launches":{"total":8)"), std::string::npos) << program.report();
 }
 
 TEST(Core, AnswersWithoutAPlatform) {

@@ -21,17 +21,17 @@ void work(Program& program, int thread) {
   const EventId event = 0x20'0000 + static_cast<EventId>(thread % 2) * 64;  // two threads each share one
   for (int i = 0; i < kRounds; ++i) {
     program.launch(kGemm, own);
-    core.on_event_record(event, own, core.before_event_record(event));
-    core.on_stream_wait(kCommStream, event, core.before_wait(event));
-    const Decision decision = program.launch(kAllReduce, kCommStream);
-    if (decision.time_it) { core.on_timing(decision.ticket, 1'000'000, program.now_ns); }
+    program.record(event, own);
+    program.wait(kCommStream, event);
+    const Decision collective = core.on_launch(program.facts(kAllReduce, kCommStream));
+    const EventSlot slot = core.on_launched(collective.ticket, LaunchOutcome::ok);
+    if (slot != kNoEvent) { core.on_end_recorded(collective.ticket, true); }
+    if (slot != kNoEvent && i % 4 == 0) { program.fake.ended[slot] = true; }
     program.launch(kGemm, own);
-    core.on_synchronized(core.event_point(event), program.now_ns);
-    if (i % 16 == thread) { core.on_synchronized(core.stream_point(kCommStream), program.now_ns); }
     if (i % 64 == 0) {
-      core.on_capture_begin(own);
+      core.on_capture_begin();
       program.launch(kGemm, own);
-      core.on_capture_end(own);
+      core.on_capture_end();
       core.on_stream_destroy(own);
       core.on_event_destroy(event);
       core.on_module_unload();
@@ -54,14 +54,15 @@ TEST(CoreThreads, LaunchWhileARestBeginsAndEnds) {
   Program program(rules_of(Policy::automatic));
   Core& core = *program.core;
   std::atomic<bool> stop = false;
-  std::atomic<std::uint64_t> launches = 0;
+  std::atomic<std::uint64_t> launches = 0, alone_launches = 0;
   const auto compute = [&](StreamId own, EventId event) {
     for (std::uint64_t i = 0; !stop; ++i) {
-      if (!core.leaves_alone(kGemm)) { program.launch(kGemm, own); }
+      const bool alone = core.leaves_alone(kGemm, 4'096, own);
+      if (!alone) { program.launch(kGemm, own); }
+      alone_launches += alone ? 1 : 0;
       ++launches;
-      core.on_event_record(event, own, core.before_event_record(event));
-      core.on_stream_wait(own, event, core.before_wait(event));
-      core.on_synchronized(core.stream_point(own), program.now_ns);
+      program.record(event, own);
+      program.wait(own, event);
       if (i % 1'024 == 0) { core.on_module_unload(); }
     }
   };
@@ -73,22 +74,18 @@ TEST(CoreThreads, LaunchWhileARestBeginsAndEnds) {
   // disturbance.
   for (unsigned step = 0; step < 3 * (AbTrial::kRecheck + AbTrial::kTurns * AbTrial::kTurn); ++step) {
     for (int i = 0; i < 16; ++i) {
-      program.launch(kAllReduce, kCommStream);
+      static_cast<void>(core.on_launched(core.on_launch(program.facts(kAllReduce, kCommStream)).ticket, LaunchOutcome::ok));
       ++launches;
     }
     // On a loaded machine the others may not have run at all yet.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (step == AbTrial::kRecheck / 4 && core.launches_at_rest() == 0 && std::chrono::steady_clock::now() < deadline) {
+    while (step == AbTrial::kRecheck / 4 && alone_launches == 0 && std::chrono::steady_clock::now() < deadline) {
       std::this_thread::yield();
-    }
-    if (step == AbTrial::kRecheck / 2) {
-      core.on_host_dependency(kOtherComputeStream);
-      core.on_synchronized(core.stream_point(kOtherComputeStream), program.now_ns);
     }
   }
   stop = true;
   for (std::thread& thread : threads) { thread.join(); }
-  EXPECT_GT(core.launches_at_rest(), 0U);
+  EXPECT_GT(alone_launches, 0U);
   const std::string report = program.report();
   EXPECT_NE(report.find(R"("launches":{"total":)" + std::to_string(launches) + ","), std::string::npos)
       << launches << " in " << report;

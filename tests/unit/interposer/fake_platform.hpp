@@ -1,11 +1,14 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "interposer/core/core.hpp"
+#include "interposer/core/lanes.hpp"
 
 namespace elbowroom::interposer {
 
@@ -18,12 +21,10 @@ class FakePlatform {
   std::map<FunctionId, std::uint32_t> registers;  ///< of functions that have not 64
   std::uint32_t required_cluster = 1;
   std::uint32_t residency = 8;
-  std::string durations;                    ///< what earlier runs learned
-  std::string choices;                      ///< what earlier runs settled for
-  RankAgreement ranks;                      ///< with other processes; none at first
-  PassGate* pass = nullptr;                 ///< Platform::pass
-  HostTime (*host_time)() = nullptr;        ///< Platform::host_time
-  std::atomic<int> function_questions = 0;  ///< asked by any thread
+  std::string choices;                                 ///< what earlier runs settled for
+  RankAgreement ranks;                                 ///< with other processes; none at first
+  std::array<std::atomic<bool>, kEventSlots> ended{};  ///< of the end events
+  std::atomic<int> function_questions = 0;             ///< asked by any thread
 
   [[nodiscard]] Platform platform() {
     Platform made{this,
@@ -31,11 +32,9 @@ class FakePlatform {
                   &FakePlatform::describe_function,
                   &FakePlatform::describe_device,
                   &FakePlatform::blocks_per_sm,
-                  &FakePlatform::known_durations,
                   &FakePlatform::known_choices};
     made.ranks = ranks;
-    made.pass = pass;
-    made.host_time = host_time;
+    made.has_ended = [](void* self, ContextId, std::uint16_t slot) { return static_cast<FakePlatform*>(self)->ended[slot].load(); };
     return made;
   }
 
@@ -54,10 +53,6 @@ class FakePlatform {
     return {found->second.c_str(), registers == fake->registers.end() ? 64U : registers->second, 1'024, fake->required_cluster};
   }
   static DeviceInfo describe_device(void* self, std::int32_t /*device*/) { return static_cast<FakePlatform*>(self)->device; }
-  static Text known_durations(void* self) {
-    const std::string& text = static_cast<FakePlatform*>(self)->durations;
-    return {text.data(), text.size()};
-  }
   static Text known_choices(void* self) {
     const std::string& text = static_cast<FakePlatform*>(self)->choices;
     return {text.data(), text.size()};
@@ -90,9 +85,7 @@ class Program {
     fake.names = {{kGemm, "nvjet_sm90_gemm"},
                   {kAllReduce, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"},
                   {kAllGather, "ncclDevKernel_AllGather_RING_LL"}};
-    for (const StreamId stream : {kComputeStream, kCommStream, kOtherComputeStream}) {
-      fake.streams[stream] = {kContext, 0, false};
-    }
+    for (const StreamId stream : {kComputeStream, kCommStream, kOtherComputeStream}) { fake.streams[stream] = {kContext}; }
     core = Core::create(rules, fake.platform());
   }
 
@@ -111,7 +104,7 @@ class Program {
   }
   Decision launch(const LaunchFacts& facts, LaunchOutcome outcome = LaunchOutcome::ok) {
     const Decision decision = core->on_launch(facts);
-    core->on_launched(decision.ticket, outcome);
+    tell(decision.ticket, facts.stream, outcome);
     if (decision.step != 0) {
       if (decision.step == step_ + 1) { core->on_step_time(step_, now_ns - step_began_); }
       step_ = decision.step;
@@ -119,27 +112,33 @@ class Program {
     }
     return decision;
   }
-  GraphStep launch_graph(StreamId stream, const GraphFacts& graph) const {
-    const GraphStep begun = core->on_graph_launch(stream, graph, now_ns);
-    core->after_graph(begun, true);
+  /// What the hooks do once the driver has answered.
+  void tell(Ticket ticket, StreamId stream, LaunchOutcome outcome) {
+    const EventSlot slot = core->on_launched(ticket, outcome);
+    if (slot == kNoEvent) { return; }
+    fake.ended[slot] = false;
+    core->on_end_recorded(ticket, true);
+    slots_of_[stream].push_back(slot);
+  }
+  Decision launch_unknown(StreamId stream, Core::Unknown what = Core::Unknown::graph) {
+    const Decision begun = core->on_unknown(stream, what, now_ns);
+    tell(begun.ticket, stream, LaunchOutcome::ok);
     return begun;
   }
-  /// Launches often enough, and answers timings, that the kernel is known to last `nanoseconds`; the stream is idle afterwards.
-  void teach(FunctionId function, StreamId stream, std::uint64_t nanoseconds) {
-    for (int i = 0; i < 3; ++i) {
-      const Decision decision = launch(function, stream);
-      core->on_timing(decision.ticket, nanoseconds, now_ns);
-      synchronize(stream);
-      now_ns += 10 * nanoseconds;
-    }
+  /// All collectives of the stream end, and the host lives to see it.
+  void finish(StreamId stream, std::uint64_t later_ns = 100'000) {
+    for (const EventSlot slot : slots_of_[stream]) { fake.ended[slot] = true; }
+    slots_of_[stream].clear();
+    now_ns += later_ns;
   }
-  void synchronize(StreamId stream) { core->on_synchronized(core->stream_point(stream), now_ns); }
   /// `to` waits for all that `from` holds.
   void order(StreamId from, StreamId to) {
     constexpr EventId kEvent = 0x9000;
-    core->on_event_record(kEvent, from, core->before_event_record(kEvent));
-    core->on_stream_wait(to, kEvent, core->before_wait(kEvent));
+    record(kEvent, from);
+    wait(to, kEvent);
   }
+  void record(EventId event, StreamId stream) const { core->after_record(event, core->before_record(event, stream), true); }
+  void wait(StreamId stream, EventId event) const { core->after_wait(stream, event, core->before_wait(event)); }
   [[nodiscard]] std::string report() const { return report_of(*core); }
 
   FakePlatform fake;
@@ -147,6 +146,7 @@ class Program {
   std::uint64_t now_ns = 1'000'000'000;
 
  private:
+  std::map<StreamId, std::vector<EventSlot>> slots_of_;
   std::uint64_t step_ = 0;
   std::uint64_t step_began_ = 0;
 };

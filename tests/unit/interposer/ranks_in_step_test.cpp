@@ -8,7 +8,7 @@ namespace elbowroom::interposer {
 namespace {
 
 constexpr std::uint64_t kPattern = 7;
-constexpr std::uint64_t kArms = 3;
+constexpr std::uint64_t kArmsHash = 3;
 using Mode = RanksInStep::Mode;
 using Reason = RanksInStep::Reason;
 
@@ -25,7 +25,7 @@ struct Process {
 
   explicit Process(bool follows = false, bool possible = true) {
     standing.follows = follows;
-    ranks.begin(possible, kArms);
+    ranks.begin(possible, kArmsHash);
     pass();
     ranks.on_pattern(kPattern, standing);
     step();
@@ -76,7 +76,7 @@ TEST(RanksInStep, DecidesWhenAllAreReadyAndCountsWhatAllHave) {
 TEST(RanksInStep, IsReadyForTheSameOnlyWithTheSameArms) {
   const Process process;
   RanksInStep other;
-  other.begin(true, kArms + 1);
+  other.begin(true, kArmsHash + 1);
   other.on_pattern(kPattern, process.standing);
   EXPECT_NE(process.ranks.ready(false), 0U);
   EXPECT_EQ(process.ranks.ready(false), process.ranks.ready(true));
@@ -190,10 +190,10 @@ TEST(RanksInStep, RemembersSeveralRepetitionsOfUnlikeRanks) {
 TEST(RanksInStep, ChoosesAloneWhereThereIsNobodyToAgreeWith) {
   EXPECT_EQ(Process(false, false).ranks.reason(), Reason::no_plugin);
   RanksInStep ranks;
-  ranks.begin(true, kArms);
+  ranks.begin(true, kArmsHash);
   ranks.on_pattern(kPattern, {.with_processes = true});
   EXPECT_EQ(ranks.reason(), Reason::nothing_asked);
-  ranks.begin(true, kArms);
+  ranks.begin(true, kArmsHash);
   ranks.on_pattern(kPattern, {.asked = 10});
   EXPECT_EQ(ranks.reason(), Reason::one_process);
   EXPECT_TRUE(ranks.chooses());

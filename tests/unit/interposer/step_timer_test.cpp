@@ -1,4 +1,4 @@
-#include "interposer/driver/launch_timer.hpp"
+#include "interposer/driver/step_timer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 namespace elbowroom::interposer::cuda {
 namespace {
 
-using LaunchTimer = driver::LaunchTimer<Driver>;
+using StepTimer = driver::StepTimer<Driver>;
 
 /// What the timer asked of a driver that finishes everything at once.
 struct Asked {
@@ -78,9 +78,9 @@ DriverCalls fake_calls() {
   return calls;
 }
 
-class LaunchTimerTest : public ::testing::Test {
+class StepTimerTest : public ::testing::Test {
  protected:
-  LaunchTimerTest() { asked = Asked{}; }
+  StepTimerTest() { asked = Asked{}; }
 
   /// Long after the last one, so that the interval between polls is over.
   void poll() {
@@ -94,11 +94,11 @@ class LaunchTimerTest : public ::testing::Test {
   FakePlatform platform_;
   std::unique_ptr<Core> core_ = Core::create(rules_of(Policy::observe), platform_.platform());
   Driver driver_{fake_calls()};
-  LaunchTimer timer_{driver_, *core_};
+  StepTimer timer_{driver_, *core_};
   std::uint64_t now_ns_ = 0;
 };
 
-TEST_F(LaunchTimerTest, AsksNothingWhileNoStepHasEnded) {
+TEST_F(StepTimerTest, AsksNothingWhileNoStepHasEnded) {
   poll();
   EXPECT_EQ(0, asked.queries);
   timer_.begin_step(first_, stream_, 1);
@@ -114,42 +114,9 @@ TEST_F(LaunchTimerTest, AsksNothingWhileNoStepHasEnded) {
   EXPECT_EQ(0, asked.queries);  // step 1 is told, step 2 still runs
 }
 
-TEST_F(LaunchTimerTest, AsksForALaunchWhateverTheStepsAre) {
-  const int pair = timer_.begin(first_, stream_);
-  ASSERT_NE(LaunchTimer::kNone, pair);
-  timer_.end(pair, stream_, 1);
-  poll();
-  EXPECT_GT(asked.queries, 0);
-  asked.queries = 0;
-  poll();
-  EXPECT_EQ(0, asked.queries);
-}
-
-// What the host has enqueued ahead ends in the order of each stream: one question for each of two streams, beside the two changes
-// of the capture mode that every poll makes.
-TEST_F(LaunchTimerTest, AsksOnlyForTheOldestOfEachStream) {
-  const cu::Stream other = handle<cu::Stream>(0x3000);
-  for (Ticket ticket = 1; ticket <= 100; ++ticket) {
-    const int pair = timer_.begin(first_, stream_);
-    timer_.end(pair, ticket % 2 == 0 ? stream_ : other, ticket);
-  }
-  asked.finished = false;
-  asked.queries = 0;  // the mode was changed for each event that was made
-  poll();
-  EXPECT_EQ(2 + 2, asked.queries);
-  asked.finished = true;
-  asked.queries = 0;
-  poll();
-  EXPECT_EQ(8 + 2, asked.queries) << "eight times are told at once";
-  for (int i = 0; i < 12; ++i) { poll(); }
-  asked.queries = 0;
-  poll();
-  EXPECT_EQ(0, asked.queries) << "thirteen polls tell a hundred";
-}
-
 // Steps that begin on two devices in turn, for as long as a program may run: every event that is given up is destroyed where it was
 // made.
-TEST_F(LaunchTimerTest, KeepsNoEventsOfAnEarlierContext) {
+TEST_F(StepTimerTest, KeepsNoEventsOfAnEarlierContext) {
   constexpr std::uint64_t kMarks = AbTrial::kMostAhead;
   for (std::uint64_t step = 1; step <= 10 * kMarks; ++step) {
     timer_.begin_step((step / kMarks) % 2 == 0 ? first_ : second_, stream_, step);
@@ -165,13 +132,13 @@ TEST_F(LaunchTimerTest, KeepsNoEventsOfAnEarlierContext) {
 }
 
 // No step of this program begins on the stream of the one before. Four trials of which no time is known take some twenty steps.
-TEST_F(LaunchTimerTest, TellsAtOnceThatAStepHasNoTime) {
+TEST_F(StepTimerTest, TellsAtOnceThatAStepHasNoTime) {
   Program program(rules_of(Policy::automatic));
-  LaunchTimer timer(driver_, *program.core);
+  StepTimer timer(driver_, *program.core);
   const cu::Stream other = handle<cu::Stream>(0x3000);
   for (int collective = 0; collective < 6 * 100; ++collective) {
     const Decision decision = program.core->on_launch(program.facts(kAllReduce, kCommStream));
-    program.core->on_launched(decision.ticket, LaunchOutcome::ok);
+    program.tell(decision.ticket, kCommStream, LaunchOutcome::ok);
     if (decision.step == 0) { continue; }
     timer.begin_step(first_, decision.step % 2 == 0 ? stream_ : other, decision.step);
     timer.poll(now_ns_ += 1'000'000'000);
@@ -181,18 +148,11 @@ TEST_F(LaunchTimerTest, TellsAtOnceThatAStepHasNoTime) {
 }
 
 // The driver destroys a context's events with it: to destroy them again would be a call with a handle that is nobody's.
-TEST_F(LaunchTimerTest, LeavesTheEventsOfADestroyedContextAlone) {
+TEST_F(StepTimerTest, LeavesTheEventsOfADestroyedContextAlone) {
   timer_.begin_step(first_, stream_, 1);
   timer_.forget(first_);
   timer_.begin_step(second_, stream_, 1 + AbTrial::kMostAhead);  // the same mark
   EXPECT_TRUE(asked.destroyed_in.empty());
-}
-
-TEST_F(LaunchTimerTest, ASecondEventThatCannotBeMadeTakesTheFirstWithIt) {
-  asked.until_creation_fails = 1;
-  EXPECT_EQ(LaunchTimer::kNone, timer_.begin(first_, stream_));
-  EXPECT_TRUE(asked.alive.empty());
-  EXPECT_NE(LaunchTimer::kNone, timer_.begin(first_, stream_));
 }
 
 }  // namespace

@@ -1,0 +1,184 @@
+#pragma once
+
+#include <sched.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+#include "interposer/core/ab_trial.hpp"
+#include "interposer/core/core.hpp"
+#include "interposer/core/own_mutex.hpp"
+#include "interposer/driver/driver.hpp"
+
+namespace elbowroom::interposer::driver {
+
+/// Events at the begin of steps, which tell how long each took. They are made when first needed and used again.
+template <Driver D>
+class StepTimer {
+  using Place = typename D::Place;
+  using Stream = typename D::Stream;
+  using Event = typename D::Event;
+  using OwnCalls = typename D::OwnCalls;
+
+ public:
+  StepTimer(const D& driver, Core& core) : driver_(driver), core_(core) {}
+
+  /// Records that a step begins on this stream; the core is told its time once the next one has begun there as well.
+  void begin_step(Place place, Stream stream, std::uint64_t step);
+  /// Tells the core of the steps that have finished. Cheap when there is nothing to ask or it was asked a moment ago.
+  void poll(std::uint64_t now_ns);
+  /// The events of the place are gone.
+  void forget(Place place);
+
+ private:
+  /// A host that runs ahead begins many steps before the first of them has ended; none of those that are compared may be lost.
+  static constexpr std::size_t kSteps = AbTrial::kMostAhead;
+  static constexpr std::uint64_t kPollInterval = 200'000;  // ns
+
+  struct StepEvent {
+    Place place = D::kNowhere;
+    Stream stream = nullptr;
+    Event event = nullptr;
+    std::uint64_t step = 0;  ///< 0: not recorded
+  };
+
+  template <class Read>
+  auto locked(Read&& read) {
+    const std::lock_guard lock(mutex_);
+    return read();
+  }
+  /// Gives the mark of a step an event of the place; false where the driver does not. Events are made and recorded without the
+  /// lock: that may wait for room in a stream's queue, or for what a place is about, which what another thread launches may be
+  /// needed for.
+  bool equip(StepEvent& mark, Place place);
+  /// Without the lock, as a question may wait like that, too. No place is forgotten while it is asked about.
+  void poll_steps();
+  std::unique_lock<OwnMutex> lock_unless_asked(Place place);
+  /// The time between two events, and D::kErrorNotReady before the later one has passed. Anything else is no time.
+  int elapsed(Event begin, Event end, std::uint64_t& nanoseconds) const;
+
+  const D& driver_;
+  Core& core_;
+  OwnMutex mutex_;
+  std::array<StepEvent, kSteps> steps_{};
+  std::atomic<std::uint64_t> oldest_step_{0};  ///< whose time is not told yet; 0: none
+  std::atomic<std::uint64_t> newest_step_{0};
+  std::atomic<bool> polled_{false};  ///< by some thread, at present
+  std::atomic<Place> asked_about_{D::kNowhere};
+  std::atomic<std::uint64_t> next_poll_{0};
+};
+
+template <Driver D>
+bool StepTimer<D>::equip(StepEvent& mark, Place place) {
+  const StepEvent before = locked([&] { return std::exchange(mark, StepEvent{}); });
+  if (before.place != D::kNowhere) {
+    lock_unless_asked(before.place).unlock();
+    driver_.destroy_event(before.place, before.event);
+  }
+  Event made = nullptr;
+  if (!driver_.make_event(place, made)) { return false; }
+  const std::lock_guard lock(mutex_);
+  mark.event = made;
+  mark.place = place;
+  return true;
+}
+
+template <Driver D>
+void StepTimer<D>::begin_step(Place place, Stream stream, std::uint64_t step) {
+  if (place == D::kNowhere || !driver_.can_time()) { return; }
+  const OwnCalls own(driver_.calls);
+  StepEvent& mark = steps_[step % kSteps];
+  const bool equipped = locked([&] {
+    mark.step = 0;
+    return mark.place == place;
+  });
+  if (!equipped && !equip(mark, place)) { return; }
+  const Event begun = locked([&] { return mark.event; });
+  if (begun == nullptr || driver_.calls.event_record(begun, stream) != D::kSuccess) { return; }
+  const std::lock_guard lock(mutex_);
+  if (mark.event != begun) { return; }  // it went with its place meanwhile
+  mark.stream = stream;
+  mark.step = step;
+  const std::uint64_t oldest = oldest_step_.load(std::memory_order_relaxed);
+  if (oldest == 0 || oldest + kSteps <= step) { oldest_step_.store(step, std::memory_order_relaxed); }
+  newest_step_.store(step, std::memory_order_relaxed);
+}
+
+template <Driver D>
+void StepTimer<D>::poll(std::uint64_t now_ns) {
+  const bool waits = oldest_step_.load(std::memory_order_relaxed) < newest_step_.load(std::memory_order_relaxed);
+  if (!waits || now_ns < next_poll_.load(std::memory_order_relaxed)) { return; }
+  // Asking for an event would break a capture in global mode, also one that another thread begins right now.
+  if (core_.capturing()) { return; }
+  if (polled_.exchange(true, std::memory_order_acquire)) { return; }
+  {
+    const OwnMutex::Busy asking;  // a handler that interrupts this stands aside
+    const OwnCalls own(driver_.calls);
+    const typename D::RelaxedCapture relaxed(driver_.calls);
+    next_poll_.store(now_ns + kPollInterval, std::memory_order_relaxed);
+    poll_steps();
+  }
+  polled_.store(false, std::memory_order_release);
+}
+
+template <Driver D>
+int StepTimer<D>::elapsed(Event begin, Event end, std::uint64_t& nanoseconds) const {
+  float milliseconds = 0;
+  const int state = driver_.elapsed(milliseconds, begin, end);
+  if (state == D::kSuccess) { nanoseconds = static_cast<std::uint64_t>(static_cast<double>(milliseconds) * 1e6); }
+  return state;
+}
+
+template <Driver D>
+void StepTimer<D>::poll_steps() {
+  for (;;) {
+    const std::uint64_t oldest = oldest_step_.load(std::memory_order_relaxed);
+    if (oldest >= newest_step_.load(std::memory_order_relaxed)) { return; }
+    StepEvent begun;
+    StepEvent next;
+    // A step that was not recorded, or on another stream, leaves two times unknown.
+    const bool asks = locked([&] {
+      begun = steps_[oldest % kSteps];
+      next = steps_[(oldest + 1) % kSteps];
+      const bool follow = begun.step == oldest && next.step == oldest + 1 && begun.stream == next.stream;
+      if (follow) { asked_about_ = next.place; }
+      return follow;
+    });
+    std::uint64_t nanoseconds = 0;
+    const int state = asks ? elapsed(begun.event, next.event, nanoseconds) : D::kSuccess;
+    locked([&] { asked_about_ = D::kNowhere; });
+    if (state == D::kErrorNotReady) { return; }
+    std::uint64_t told = oldest;
+    oldest_step_.compare_exchange_strong(told, oldest + 1, std::memory_order_relaxed);
+    if (asks && state == D::kSuccess) {
+      core_.on_step_time(oldest, nanoseconds);
+    } else {
+      core_.on_step_lost(oldest);
+    }
+  }
+}
+
+template <Driver D>
+std::unique_lock<OwnMutex> StepTimer<D>::lock_unless_asked(Place place) {
+  std::unique_lock lock(mutex_);
+  while (place != D::kNowhere && asked_about_ == place) {
+    lock.unlock();
+    sched_yield();
+    lock.lock();
+  }
+  return lock;
+}
+
+template <Driver D>
+void StepTimer<D>::forget(Place place) {
+  const std::unique_lock lock = lock_unless_asked(place);
+  for (StepEvent& mark : steps_) {
+    if (mark.place == place) { mark = StepEvent{}; }
+  }
+}
+
+}  // namespace elbowroom::interposer::driver
