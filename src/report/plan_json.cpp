@@ -3,6 +3,7 @@
 
 #include "elbowroom/report/kernels_report.hpp"
 #include "elbowroom/report/plan_report.hpp"
+#include "report/schemas.hpp"
 
 namespace elbowroom {
 namespace {
@@ -85,7 +86,7 @@ Json comm_json(const CommKernel& comm, bool is_default) {
 
 std::string plan_json(const PlanReport& report) {
   Json json;
-  json["schema"] = "elbowroom.plan/1";
+  json["schema"] = kPlanSchema;
   json["device"] = device_json(report.device);
   add_footprint(json["kernel"], report.kernel);
   json["comm"] = comm_json(report.comm, report.comm_is_default);
@@ -97,7 +98,7 @@ std::string plan_json(const PlanReport& report) {
 
 std::string kernels_json(const KernelsReport& report) {
   Json json;
-  json["schema"] = "elbowroom.kernels/1";
+  json["schema"] = kKernelsSchema;
   json["device"] = device_json(report.device);
   json["comm"] = comm_json(report.comm, report.comm_is_default);
   json["kernels"] = Json::array();

@@ -5,6 +5,8 @@
 /// Schemas of documents that commands write and the page reads.
 namespace elbowroom {
 
+inline constexpr std::string_view kPlanSchema = "elbowroom.plan/1";
+inline constexpr std::string_view kKernelsSchema = "elbowroom.kernels/1";
 inline constexpr std::string_view kTuneSchema = "elbowroom.tune/1";
 inline constexpr std::string_view kValidationSchema = "elbowroom.validation/1";
 inline constexpr std::string_view kStepValidationSchema = "elbowroom.step_validation/1";

@@ -60,8 +60,12 @@ expect 2 plan --device h200 --registers 56
 complains '--threads'
 expect 2 plan --device h200 --threads many --registers 56
 complains '--threads'
-expect 2 plan --device h200 "${gemm[@]}" --json somewhere
-complains '--json'
+expect 0 plan --device h200 "${gemm[@]}" --json "$work/plan.json"
+[ ! -s "$out" ] && grep -q '"schema": "elbowroom.plan/1"' "$work/plan.json" || fail 'no document in the file'
+expect 0 plan --device h200 "${gemm[@]}" --json "$work/plan.json"
+echo mine >"$work/notes"
+expect 2 plan --device h200 "${gemm[@]}" --json "$work/notes"
+complains 'notes: not an elbowroom.plan/1 document'
 expect 2 plan --page "${gemm[@]}"
 complains 'excludes --page'
 

@@ -10,6 +10,16 @@ cat >"$work/case.json" <<'JSON'
 JSON
 profile=$work/profile.json
 
+# What would be searched, from a file and from standard input: 60 s of search, 15 for caps, 30 of confirmation.
+expect 0 tune --scenario "$work/case.json" --dry-run
+says 'cublas-ar: 2 GPUs'
+says '# 1 case, at most 24 candidates each; about 105 s each and 105 s in all at most; nothing was run'
+cp "$out" "$work/dry"
+expect 0 tune --scenario - --dry-run <"$work/case.json"
+cmp -s "$out" "$work/dry" || fail 'standard input is not read'
+expect 2 tune --scenario - --dry-run </dev/null
+complains 'standard input'
+
 # Without a profile the choice is shown and not kept.
 expect 0 tune --scenario "$work/case.json" --backend sim
 says '# simulated: cublas-ar: '

@@ -52,9 +52,9 @@ Result<CaseSelection> unchecked_cases(const CaseOptions& options) {
     Result<CaseSelection> cases = suite_cases(suite, options.gpus.value_or(kDefaultGpus), notices());
     return cases ? cases : Result<CaseSelection>(of_option(cases.error()));
   }
-  Result<std::string> text = read_file(*options.scenario_file);
+  Result<std::string> text = read_input(*options.scenario_file);
   if (!text) { return text.error(); }
-  Result<Case> what = parse_case(*text, *options.scenario_file);
+  Result<Case> what = parse_case(*text, *options.scenario_file == "-" ? "standard input" : *options.scenario_file);
   if (!what) { return what.error(); }
   CaseSelection selection{{}, std::nullopt, {baselines().begin(), baselines().end()}};
   if (auto* step = std::get_if<Step>(&*what)) {
@@ -76,7 +76,8 @@ Status check_timeout(const CaseOptions& options) {
 
 void add_case_options(CLI::App& command, CaseOptions& options) {
   CLI::Option* suite = command.add_option("--suite", options.suite, "quick (default), paper, controls or library");
-  command.add_option("--scenario", options.scenario_file, "An elbowroom.scenario/1 or elbowroom.step/1 file")->excludes(suite);
+  command.add_option("--scenario", options.scenario_file, "An elbowroom.scenario/1 or elbowroom.step/1 file; - for standard input")
+      ->excludes(suite);
   command.add_option("--only", options.only, "Only the cases in whose name this regular expression is found");
   command.add_option("--backend", options.backend, "auto, cuda, hip or sim")->capture_default_str();
   command.add_option("--device", options.device, "Catalog name the devices must have, or auto")->capture_default_str();

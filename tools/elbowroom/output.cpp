@@ -39,6 +39,13 @@ Status check_distinct(std::span<const NamedFile> files) {
   return {};
 }
 
+Result<std::string> read_input(const std::string& path) {
+  if (path != "-") { return read_file(path); }
+  Result<std::string> text = read_file("/dev/stdin");
+  if (!text) { return invalid_input(fmt::format("standard input: {}", text.error().message)); }
+  return text;
+}
+
 Status write_document(const std::string& path, std::string_view schema, std::string_view text) {
   return path == "-" ? print(text) : detail::write_document(path, schema, text);
 }

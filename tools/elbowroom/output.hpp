@@ -14,6 +14,9 @@ namespace elbowroom {
 using detail::read_file;
 using detail::write_new_file;
 
+/// A document that is read; "-" is standard input. As read_file() says.
+Result<std::string> read_input(const std::string& path);
+
 /// An option that names a file, and the file; absent: none is named.
 using NamedFile = std::pair<std::string_view, std::optional<std::string_view>>;
 

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +21,8 @@
 #include "elbowroom/report/plan_report.hpp"
 #include "exit_code.hpp"
 #include "kernel_source.hpp"
+#include "output.hpp"
+#include "report/schemas.hpp"
 #include "terminal.hpp"
 
 namespace elbowroom {
@@ -34,6 +39,7 @@ struct PlanArguments {
   std::string dynamic_shared = "0";
   std::string file;                 ///< empty: a footprint is given
   std::optional<std::string> comm;  ///< absent: the kernel that is the device's default
+  std::optional<std::string> json;  ///< where the document goes; absent: a table is shown
   bool page = false;
   bool wide = false;
 };
@@ -117,22 +123,41 @@ Result<KernelsReport> kernels_report_of(const PlanArguments& arguments, const Li
   return report;
 }
 
+constexpr std::string_view kPlan = "elbowroom plan";
+
 int show(const std::string& text, bool wide) {
   const Status written = print_table(text, wide);
-  return written ? exit_ok : complain("elbowroom plan", written.error());
+  return written ? exit_ok : complain(kPlan, written.error());
 }
 
-int run_plan(const PlanArguments& arguments, bool as_json, const LiveDevice& live_device) {
+/// The document where `--json` says, or the table.
+int show(const PlanArguments& arguments, std::string_view schema, const std::string& document, const std::string& table) {
+  if (!arguments.json) { return show(table, arguments.wide); }
+  const Status written = write_document(*arguments.json, schema, document);
+  return written ? exit_ok : complain(kPlan, written.error());
+}
+
+Status check_plan_files(const PlanArguments& arguments, std::string_view schema) {
+  const NamedFile written("--json", arguments.json);
+  const std::optional<std::string_view> file =
+      arguments.file.empty() ? std::nullopt : std::optional<std::string_view>(arguments.file);
+  if (Status distinct = check_distinct(std::array{NamedFile("FILE", file), written}); !distinct) { return distinct; }
+  return check_outputs(std::array{OutputFile{written, schema}});
+}
+
+int run_plan(const PlanArguments& arguments, const LiveDevice& live_device) {
   if (arguments.page) { return show(pad_ranges_page(), true); }
-  const bool wide = arguments.wide || as_json;
+  const std::size_t columns = table_columns(arguments.wide);
+  const std::string_view schema = arguments.file.empty() ? kPlanSchema : kKernelsSchema;
+  if (Status files = check_plan_files(arguments, schema); !files) { return complain(kPlan, files.error()); }
   if (!arguments.file.empty()) {
     const Result<KernelsReport> report = kernels_report_of(arguments, live_device);
-    if (!report) { return complain("elbowroom plan", report.error()); }
-    return show(as_json ? kernels_json(*report) : kernels_table(*report, table_columns(wide)), wide);
+    if (!report) { return complain(kPlan, report.error()); }
+    return show(arguments, schema, kernels_json(*report), kernels_table(*report, columns));
   }
   const Result<PlanReport> report = report_of(arguments, live_device);
-  if (!report) { return complain("elbowroom plan", report.error()); }
-  return show(as_json ? plan_json(*report) : plan_table(*report, table_columns(wide)), wide);
+  if (!report) { return complain(kPlan, report.error()); }
+  return show(arguments, schema, plan_json(*report), plan_table(*report, columns));
 }
 
 }  // namespace
@@ -154,9 +179,10 @@ void add_plan_command(CLI::App& app, LiveDevice live_device, std::function<int()
   command->add_option("--comm", arguments->comm,
                       "Communication kernel: a catalog name or threads,registers,static,dynamic,cluster; "
                       "absent: the all-reduce kernel of the device's vendor");
-  // `--json -` as bench has it is the same as `--json`.
-  CLI::Option* json = command->add_option("--json", "Write JSON to standard output instead of a table")->expected(0, 1);
-  json->check(CLI::IsMember({"-"}))->type_name("[-]");
+  // Without a file it is standard output.
+  CLI::Option* json = command->add_option("--json", arguments->json,
+                                          "Write JSON to this file instead of a table; - or nothing for standard output");
+  json->expected(0, 1)->type_name("[FILE]");
   command->add_flag("--wide", arguments->wide, "All columns on a terminal that has fewer");
   CLI::Option* page = command->add_flag("--page", arguments->page, "Write docs/pad-ranges.md for the whole catalog");
   file->excludes(registers);
@@ -167,8 +193,8 @@ void add_plan_command(CLI::App& app, LiveDevice live_device, std::function<int()
     const bool footprint = !arguments->page && arguments->file.empty();
     if (footprint && threads->empty()) { throw CLI::RequiredError("--threads"); }
     if (footprint && registers->empty()) { throw CLI::RequiredError("--registers"); }
-    const bool as_json = !json->empty();
-    chosen = [arguments, as_json, live_device] { return run_plan(*arguments, as_json, live_device); };
+    if (!json->empty() && (!arguments->json || arguments->json->empty())) { arguments->json = "-"; }
+    chosen = [arguments, live_device] { return run_plan(*arguments, live_device); };
   });
 }
 

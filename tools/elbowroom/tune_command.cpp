@@ -18,6 +18,7 @@
 #include "elbowroom/experiment/tune_case.hpp"
 #include "elbowroom/experiment/tune_report.hpp"
 #include "elbowroom/report/result_table.hpp"
+#include "elbowroom/report/scenario_line.hpp"
 #include "elbowroom/tune/profile_file.hpp"
 #include "energy_options.hpp"
 #include "exit_code.hpp"
@@ -44,6 +45,7 @@ struct TuneArguments {
   std::string objective = "time";
   EnergySpanOption energy_span;
   bool wide = false;
+  bool dry_run = false;
 };
 
 /// What a search makes least, and what that is measured with.
@@ -94,6 +96,21 @@ Status check(const TuneArguments& arguments) {
   return check_distinct(files);
 }
 
+/// Beside the search, a quarter of its time for caps that it left out, and half of it for the rounds that confirm.
+constexpr double kTimeInSearches = 1.75;
+
+int show_searches(const std::vector<Case>& cases, const TuneArguments& arguments) {
+  std::string lines;
+  for (const Case& what : cases) { lines += case_line(what) + "\n"; }
+  const double each = kTimeInSearches * arguments.time_limit_s;
+  lines +=
+      fmt::format("# {} case{}, at most {} candidates each; about {:.0f} s each and {:.0f} s in all at most{}; nothing was run\n",
+                  cases.size(), cases.size() == 1 ? "" : "s", arguments.candidates, each, each * static_cast<double>(cases.size()),
+                  arguments.objective == "time" ? "" : ", and an energy span for each schedule");
+  const Status printed = print_table(lines);
+  return printed ? exit_ok : complain(kTune, printed.error());
+}
+
 class TuneCommand {
  public:
   explicit TuneCommand(const TuneArguments& arguments)
@@ -107,6 +124,7 @@ class TuneCommand {
     Result<CaseSelection> selection = select_cases(arguments_.cases);
     if (!selection) { return complain(kTune, selection.error()); }
     const std::vector<Case> cases = cases_of(*std::move(selection));
+    if (arguments_.dry_run) { return show_searches(cases, arguments_); }
     const Result<std::unique_ptr<Backend>> backend = open_on_ranks(arguments_.cases, most_ranks(cases));
     if (!backend) { return complain(kTune, backend.error()); }
     origin_ = origin_of(**backend, ranks_of(cases.front()), arguments_.cases.seed);
@@ -203,6 +221,7 @@ void add_tune_command(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--objective", arguments->objective, "What is to be least: time, energy, or the product of both")
       ->capture_default_str();
   add_energy_span(*command, arguments->energy_span);
+  command->add_flag("--dry-run", arguments->dry_run, "Show what would be searched, and how long that takes at most");
   command->add_flag("--wide", arguments->wide, "All columns on a terminal that has fewer");
   command->add_option("--json", arguments->json_file, "Write elbowroom.tune/1 to this file; - for standard output");
   command->callback([=, &chosen] {
