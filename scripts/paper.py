@@ -3,6 +3,7 @@
 
 usage: paper.py run OUT.json [--page PAGE.md] [--predicted OTHER.json] [--only REGEX] [BENCH OPTION...]    with `elbowroom` on the path
        paper.py page OUT.json [--predicted OTHER.json]                                                     to standard output
+       paper.py cells OUT.json                                                                             one row for each cell
 
 `run` takes the cells of the suite `paper`, then the same products with each power of two as number of blocks. It keeps what is there: a call that
 was ended goes on. The page is written after each cell. `--predicted` names an earlier OUT.json, of the simulator, whose times are put beside
@@ -338,9 +339,6 @@ def page(cells: list[Cell], predicted: list[Cell] | None) -> str:
         "`t_opt / t_base` is `shaped_priority` over `shaped`, the paper's optimized over its baseline overlap, with the outer interval.\n"
         "A group is the cells of one product and one collective.\n",
         table(["the paper", "here", "holds"], says, left=3),
-        "## Cells\n",
-        "Times in ms, schemes as ratio to sequential.\n",
-        cells_table(cells),
         "## By number of blocks\n",
         "`t_opt / t_base`:\n",
         counts_table(cells, "shaped_priority", "shaped"),
@@ -355,8 +353,8 @@ def page(cells: list[Cell], predicted: list[Cell] | None) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(usage=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    running, showing = commands.add_parser("run"), commands.add_parser("page")
-    for one in (running, showing):
+    running, showing, listing = (commands.add_parser(name) for name in ("run", "page", "cells"))
+    for one in (running, showing, listing):
         one.add_argument("out", type=Path)
         one.add_argument("--predicted", type=Path)
     running.add_argument("--page", type=Path)
@@ -367,6 +365,8 @@ def main() -> None:
         run(Cells(arguments.out, arguments.page, predicted), arguments.only, bench)
     elif bench:
         parser.error(f"unknown: {' '.join(bench)}")
+    elif arguments.command == "cells":
+        print("Times in ms, schemes as ratio to sequential.\n\n" + cells_table(read(arguments.out)), end="")
     else:
         sys.stdout.write(page(read(arguments.out), predicted))
 
