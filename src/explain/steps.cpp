@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
-#include "base/text_hash.hpp"
+#include "run/repeating_spans.hpp"
 
 namespace elbowroom::explain {
 namespace {
@@ -99,68 +97,21 @@ std::optional<Steps> by_marks(const Trace& trace, const KernelRows& kernels) {
   return steps.windows.empty() ? std::nullopt : std::optional(std::move(steps));
 }
 
-/// Where a name stands in the sequence of kernels.
-using Places = std::vector<std::size_t>;
-
-/// How many of the spans between places have the kernels that most of them have, and what those are.
-struct Regularity {
-  std::size_t alike = 0;
-  std::uint64_t content = 0;
-};
-
-std::vector<std::uint64_t> contents(const Trace& trace, const KernelRows& kernels, const Places& places) {
-  std::vector<std::uint64_t> result;
-  for (std::size_t i = 0; i + 1 < places.size(); ++i) {
-    std::uint64_t sum = 0;  // whatever their order: kernels of two streams change places
-    for (std::size_t at = places[i]; at < places[i + 1]; ++at) {
-      sum += detail::hash_of(trace.texts.text(trace.rows.name[kernels[at]])) | 1U;
-    }
-    result.push_back(sum);
-  }
-  return result;
-}
-
-Regularity regularity(const std::vector<std::uint64_t>& spans) {
-  std::map<std::uint64_t, std::size_t> counts;
-  Regularity most;
-  for (const std::uint64_t span : spans) {
-    const std::size_t count = ++counts[span];
-    if (count > most.alike) { most = {count, span}; }
-  }
-  return most;
-}
-
 std::optional<Steps> by_repetition(const Trace& trace, const KernelRows& kernels) {
-  std::unordered_map<TextId, Places> places;
-  for (std::size_t at = 0; at < kernels.size(); ++at) { places[trace.rows.name[kernels[at]]].push_back(at); }
-  std::vector<const Places*> candidates;
-  for (const auto& [name, where] : places) {
-    if (where.size() >= 3) { candidates.push_back(&where); }
+  std::vector<std::uint64_t> names;
+  names.reserve(kernels.size());
+  for (const std::uint32_t row : kernels) { names.push_back(trace.rows.name[row]); }
+  const auto spans = run::repeating_spans(names, {.least_length = 2});
+  if (!spans) { return std::nullopt; }
+  Steps steps;
+  for (const std::size_t at : spans->begins) {
+    const Interval window{trace.rows.begin[kernels[at]], trace.rows.begin[kernels[at + spans->length]]};
+    if (window.begin < window.end) { steps.windows.push_back(window); }
   }
-  // The rarest name has the longest step; of equals the one that comes first.
-  std::sort(candidates.begin(), candidates.end(), [](const Places* a, const Places* b) {
-    return a->size() != b->size() ? a->size() < b->size() : a->front() < b->front();
-  });
-  constexpr std::size_t kMostCandidates = 32;
-  candidates.resize(std::min(candidates.size(), kMostCandidates));
-  for (const Places* where : candidates) {
-    const std::vector<std::uint64_t> spans = contents(trace, kernels, *where);
-    const Regularity usual = regularity(spans);
-    if (usual.alike < 2 || usual.alike * 10 < spans.size() * 6) { continue; }
-    Steps steps;
-    std::size_t length = 0;
-    for (std::size_t i = 0; i < spans.size(); ++i) {
-      if (spans[i] != usual.content) { continue; }
-      length = (*where)[i + 1] - (*where)[i];
-      steps.windows.push_back({trace.rows.begin[kernels[(*where)[i]]], trace.rows.begin[kernels[(*where)[i + 1]]]});
-    }
-    std::erase_if(steps.windows, [](const Interval& window) { return window.begin >= window.end; });
-    if (steps.windows.size() < 2 || length < 2) { continue; }
-    steps.dropped = spans.size() - steps.windows.size();
-    steps.anchor = fmt::format("a repeating sequence of {} kernels", length);
-    return steps;
-  }
-  return std::nullopt;
+  if (steps.windows.size() < 2) { return std::nullopt; }
+  steps.dropped = spans->begins.size() + spans->others - steps.windows.size();
+  steps.anchor = fmt::format("a repeating sequence of {} kernels", spans->length);
+  return steps;
 }
 
 }  // namespace
