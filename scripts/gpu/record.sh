@@ -14,14 +14,4 @@ export NCCL_NVLS_ENABLE=0 TORCH_SYMM_MEM_DISABLE_MULTICAST=1  # multicast can pu
 . scripts/gpu/libraries.sh
 nvidia-smi --query-gpu=index,name,driver_version,clocks.sm,temperature.gpu --format=csv | tee "$out/machine.txt"
 python3 -c 'import torch; print(torch.__version__, torch.version.cuda)' | tee -a "$out/machine.txt"  # read once before it is timed
-# Documented: no flush before callbacks are registered. The recorder tells another profiler by it; where that is not so, it is told to go on.
-code=$(python3 - <<'TEXT'
-import ctypes, re, torch
-torch.zeros(1, device="cuda")
-path = re.search(r"\S*/libcupti\.so\S*", open("/proc/self/maps").read())
-print(ctypes.CDLL(path[0]).cuptiActivityFlushAll(0) if path else "no libcupti is mapped")
-TEXT
-)
-echo "cuptiActivityFlushAll before callbacks: $code, expected 7" | tee -a "$out/machine.txt"
-[[ $code != 0 ]] || export ELBOWROOM_RECORD_BESIDE=1
 exec python3 -B scripts/gpu/record.py --elbowroom "$bin/elbowroom" --raw "$bin/example_raw_overlap" --out "$out" "$@"

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -17,20 +18,38 @@ class Buffers {
     std::size_t valid = 0;
   };
 
-  /// An empty buffer; null where there is no memory.
+  /// An empty buffer; null where there is no memory, or where no more are given.
   std::uint8_t* take() {
     const std::scoped_lock lock(mutex_);
     ++requests_;
-    if (!empty_.empty()) {
-      std::uint8_t* const data = empty_.back();
+    if (closed_) { return nullptr; }
+    std::uint8_t* data = nullptr;
+    if (empty_.empty()) {
+      data = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, kBytes));
+    } else {
+      data = empty_.back();
       empty_.pop_back();
-      return data;
     }
-    return static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, kBytes));
+    taken_.insert(data);
+    return data;
   }
   void hand_over(std::uint8_t* data, std::size_t valid) {
     const std::scoped_lock lock(mutex_);
-    full_.push_back({data, valid});
+    if (taken_.erase(data) > 0) {
+      full_.push_back({data, valid});
+    } else {
+      foreign_ = true;
+    }
+  }
+  /// CUPTI handed over a buffer of another profiler, whose callbacks stood in its place before. The buffer stays that profiler's.
+  bool foreign() {
+    const std::scoped_lock lock(mutex_);
+    return foreign_;
+  }
+  /// From now on CUPTI drops its records.
+  void close() {
+    const std::scoped_lock lock(mutex_);
+    closed_ = true;
   }
 
   std::vector<Full> full() {
@@ -61,7 +80,10 @@ class Buffers {
   std::mutex mutex_;
   std::vector<std::uint8_t*> empty_;
   std::vector<Full> full_;
+  std::set<std::uint8_t*> taken_;  ///< by CUPTI
   std::size_t requests_ = 0;
+  bool foreign_ = false;
+  bool closed_ = false;
 };
 
 }  // namespace elbowroom::recorder

@@ -31,6 +31,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr std::string_view kAnotherProfiler =
+    "another profiler was under way in this process: its GPU events since then are lost, and nothing more is recorded";
+
 Buffers& buffers() {
   static auto* const shared = new Buffers;  // for good: CUPTI calls while the process ends
   return *shared;
@@ -118,6 +121,10 @@ class Recorder {
     }
     if (leaving_) { return leave(); }
     if (active_) { collect(); }
+    if (active_ && buffers().foreign()) {
+      give_up(kAnotherProfiler);
+      return leave();
+    }
     const Repetition repetition = active_ ? repetition_of(recording_.kernels) : Repetition();
     switch (schedule_.next(now(), announced(), repetition, recording_.size())) {
       case Action::wait:
@@ -151,15 +158,15 @@ class Recorder {
   void start() {
     if (!registered_) {
       if (const std::string problem = load(cupti_); !problem.empty()) { return give_up(problem); }
-      // CUPTI refuses to flush before somebody has registered callbacks, and there is one place for callbacks.
-      const bool careful = std::getenv(run::kRecordBesideVariable) == nullptr;
-      if (careful && cupti_.flush_all(0) == CUPTI_SUCCESS) { return give_up("another profiler uses CUPTI in this process"); }
       if (cupti_.register_callbacks(give_buffer, take_buffer) != CUPTI_SUCCESS) {
         return give_up("CUPTI takes no callbacks: cuptiActivityRegisterCallbacks failed");
       }
       registered_ = true;
       // Behind the handlers of libraries that were loaded before: this one is called while they still work.
       std::atexit([] { instance()->end(); });
+      // Nothing is switched on yet: a buffer that comes now is another profiler's.
+      static_cast<void>(cupti_.flush_all(0));
+      if (buffers().foreign()) { return give_up(kAnotherProfiler); }
     }
     for (const CUpti_ActivityKind kind : kRecorded) {
       const CUptiResult code = cupti_.enable(kind);
@@ -189,7 +196,7 @@ class Recorder {
     if (!ours_) { return; }
     for (const CUpti_ActivityKind kind : kRecorded) { static_cast<void>(cupti_.disable(kind)); }
     leaving_ = false;
-    over_ = schedule_.over();
+    over_ = given_up_ || schedule_.over();
   }
 
   /// The same at the end of a recording: what is under way is waited for.
@@ -209,7 +216,10 @@ class Recorder {
   void finish() {
     collect(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     active_ = false;
-    if (recording_.kernels.empty()) { return note("no kernel ran while it was recorded"); }
+    if (recording_.kernels.empty()) {
+      if (!schedule_.looking()) { note("no kernel ran while it was recorded"); }
+      return;
+    }
     write();
     recording_ = {};
   }
@@ -249,7 +259,10 @@ class Recorder {
 
   void give_up(std::string_view why) {
     note(why);
-    over_ = true;
+    buffers().close();
+    recording_ = {};
+    given_up_ = true;
+    over_ = !active_;
   }
 
   [[nodiscard]] std::string announcement() const { return folder_ + "/recording"; }
@@ -275,6 +288,7 @@ class Recorder {
   bool active_ = false;   ///< it records
   bool leaving_ = false;  ///< it does not, and the records are still switched on
   bool ours_ = false;     ///< CUPTI has just asked for a buffer
+  bool given_up_ = false;
   bool over_ = false;
 
   std::mutex mutex_;

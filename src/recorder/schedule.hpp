@@ -40,6 +40,8 @@ class Schedule {
   Action next(Time now, bool announced, const Repetition& repetition, std::size_t records);
 
   [[nodiscard]] bool over() const { return phase_ == Phase::over; }
+  /// It is not known yet whether this becomes the recording.
+  [[nodiscard]] bool looking() const { return phase_ == Phase::looking; }
 
  private:
   enum class Phase : std::uint8_t { waiting, looking, recording, over };

@@ -94,6 +94,13 @@ Status CommandRecording::keep(const std::string& file) const {
   return failed(fmt::format("--record: {}: the recording could not be written", file));
 }
 
+std::string nothing_recorded(double ran_seconds, double after_seconds) {
+  if (ran_seconds >= after_seconds) { return "nothing was recorded: the command used no GPU"; }
+  const double half = ran_seconds / 2;
+  return fmt::format("nothing was recorded: the command ended after {:.1f} s, before the recording at {:g} s; --after {:g}",
+                     ran_seconds, after_seconds, half < 1 ? std::floor(half * 10) / 10 : std::floor(half));
+}
+
 Status check_recording_file(const std::string& file) {
   std::error_code error;
   const fs::path folder = fs::absolute(file, error).parent_path();

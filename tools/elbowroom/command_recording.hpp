@@ -21,7 +21,7 @@ class CommandRecording {
 
   [[nodiscard]] const EnvironmentChanges& changes() const { return changes_; }
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
-  /// Why processes recorded nothing, each reason once; `failed` among them where no process left anything.
+  /// Why processes recorded nothing, each reason once.
   [[nodiscard]] std::vector<std::string> notes() const;
   [[nodiscard]] std::vector<std::filesystem::path> traces() const;
   /// Writes the traces into one archive.
@@ -33,6 +33,9 @@ class CommandRecording {
   RunFolder folder_;
   EnvironmentChanges changes_;
 };
+
+/// Why there is neither a trace nor a note behind a command that ran so long: it ended too early, or used no GPU.
+std::string nothing_recorded(double ran_seconds, double after_seconds);
 
 /// Whether a recording may be written there: the name is free, or an earlier recording has it.
 Status check_recording_file(const std::string& file);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -122,7 +123,8 @@ int explain_traces(const ExplainArguments& arguments) {
   return shown ? exit_ok : complain(kExplain, shown.error());
 }
 
-/// Runs the command, records it and says what the recording holds. The command's exit code, where it is none of success.
+/// Runs the command, records it and says what the recording holds. The command's exit code, where it is none of success or the
+/// command was too short.
 int explain_command(const ExplainArguments& arguments) {
   if (is_one_of_ranks()) {
     return complain(kExplain,
@@ -131,19 +133,20 @@ int explain_command(const ExplainArguments& arguments) {
   }
   const Result<CommandRecording> recording = CommandRecording::prepare(arguments.after);
   if (!recording) { return complain(kExplain, recording.error()); }
+  const auto begin = std::chrono::steady_clock::now();
   const Result<ChildEnd> end = run_child(*arguments.command, recording->changes(), {}, [] {});
+  const std::chrono::duration<double> ran = std::chrono::steady_clock::now() - begin;
   if (!end) { return complain(kExplain, end.error()); }
   if (end->problem) {
     print_notice(kExplain, *end->problem);
     return end->exit_code;
   }
-  for (const std::string& note : recording->notes()) { print_notice(kExplain, note); }
+  const std::vector<std::string> notes = recording->notes();
+  for (const std::string& note : notes) { print_notice(kExplain, note); }
   if (recording->traces().empty()) {
-    if (recording->notes().empty()) {
-      print_notice(kExplain, fmt::format("nothing was recorded: the command ended or used no GPU before --after {:g} seconds",
-                                         arguments.after));
-    }
-    return end->exit_code != exit_ok ? end->exit_code : exit_failed;
+    if (notes.empty()) { print_notice(kExplain, nothing_recorded(ran.count(), arguments.after)); }
+    const bool too_short = notes.empty() && ran.count() < arguments.after;
+    return end->exit_code != exit_ok || too_short ? end->exit_code : exit_failed;
   }
   ExplainArguments traces = arguments;
   traces.traces = {recording->folder().string()};

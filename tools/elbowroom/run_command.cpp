@@ -68,7 +68,7 @@ class Run {
       print_notice(kRun, *end->problem);
       return end->exit_code;
     }
-    keep_recording();
+    keep_recording(wall.count());
     if (folder_ && request_.wants_report()) {
       RunReport collected = read_reports(folder_->path(), request_);
       collected.exit_code = end->exit_code;
@@ -105,12 +105,15 @@ class Run {
     std::ranges::copy(recording_->changes(), std::back_inserter(changes_));
   }
 
-  void keep_recording() const {
+  void keep_recording(double ran_seconds) const {
     if (!recording_) { return; }
-    for (const std::string& note : recording_->notes()) { print_notice(kRun, note); }
-    const Status kept =
-        recording_->traces().empty() ? Status(failed("--record: nothing was recorded")) : recording_->keep(*request_.record_file);
-    if (!kept) { print_notice(kRun, kept.error().message); }
+    const std::vector<std::string> notes = recording_->notes();
+    for (const std::string& note : notes) { print_notice(kRun, note); }
+    if (recording_->traces().empty()) {
+      if (notes.empty()) { print_notice(kRun, "--record: " + nothing_recorded(ran_seconds, kRecordAfterSeconds)); }
+    } else if (const Status kept = recording_->keep(*request_.record_file); !kept) {
+      print_notice(kRun, kept.error().message);
+    }
   }
 
   /// Files by which the interposer and this process tell each other something, each named by a variable. What a run around this one
