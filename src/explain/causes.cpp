@@ -31,6 +31,10 @@ std::string_view in_words(Cause cause) {
       return "the host launches what computes next too late";
     case Cause::link:
       return "it takes longer than all computation that could hide it";
+    case Cause::kernel_gaps:
+      return "kernels follow each other with short gaps while it runs";
+    case Cause::copies:
+      return "copies or memory sets run, and no kernel";
     case Cause::power:
       return "clocks fell at the power limit";
     case Cause::unknown:

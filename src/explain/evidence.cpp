@@ -80,6 +80,16 @@ std::string of_program_order(const RankView& view, const Exposure& exposure) {
                                        stream_words(view.trace, collective.stream)));
 }
 
+std::string of_kernel_gaps(const RankView& view, const Exposure& exposure) {
+  return fmt::format("{} began {} after what ran before it, and the collective went on", kernel_words(view.trace, *exposure.next),
+                     duration(exposure.time.length()));
+}
+
+std::string of_copies(const RankView& view, const Exposure& exposure) {
+  return fmt::format("copies and memory sets run in {} of its {}", duration(length_within(view.copies, exposure.time)),
+                     duration(exposure.time.length()));
+}
+
 std::string of_unknown(const RankView& view, const Exposure& exposure) {
   if (exposure.time.end < view.collectives[exposure.collective].time.end) {
     return "it went on beside what ran next, so that this is a gap between two kernels";
@@ -109,6 +119,10 @@ std::string evidence_of(const RankView& view, const Exposure& exposure, const Sp
     case Cause::link:
       return fmt::format("the step has {} of communication and {} of computation to hide it", duration(split.communication),
                          duration(split.compute));
+    case Cause::kernel_gaps:
+      return of_kernel_gaps(view, exposure);
+    case Cause::copies:
+      return of_copies(view, exposure);
     case Cause::power:
     case Cause::unknown:
       break;

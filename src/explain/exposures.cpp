@@ -52,7 +52,16 @@ Time blocking_of(const RankView& view, const Exposure& exposure) {
 }
 
 /// How much of an exposure each cause could account for.
-using Shares = std::array<std::pair<Cause, Time>, 5>;
+using Shares = std::array<std::pair<Cause, Time>, 7>;
+
+/// The next kernel was launched in time and begins soon, and the collective goes on beside it: no peer and no order would change
+/// that.
+bool between_kernels(const RankView& view, const Exposure& exposure) {
+  if (!exposure.next || view.trace.rows.begin[*exposure.next] != exposure.time.end) { return false; }
+  const std::optional<Time> launched = view.trace.launched(*exposure.next);
+  return exposure.time.end < view.collectives[exposure.collective].time.end && exposure.time.length() <= view.dispatch &&
+         launched && *launched <= exposure.time.begin;
+}
 
 Shares shares_of(const RankView& view, const Exposure& exposure, const Split& split) {
   const Collective& collective = view.collectives[exposure.collective];
@@ -67,11 +76,15 @@ Shares shares_of(const RankView& view, const Exposure& exposure, const Split& sp
   const Time order = exposure.blocking;
   // Where a step has more to communicate than to compute, no order hides all of it.
   const bool too_long = split.communication - split.compute > split.exposed / 2;
-  return {{{Cause::late_peer, overlap(exposure.time, {begin, begin + waited})},
+  const Time copies = length_within(view.copies, exposure.time);
+  const bool gap = 2 * copies < most && between_kernels(view, exposure);
+  return {{{Cause::kernel_gaps, gap ? most : 0},
+           {Cause::late_peer, overlap(exposure.time, {begin, begin + waited})},
            {Cause::late_host, host},
            {Cause::lost_race, std::min(delay.by_compute, most)},
            {Cause::shared_stream, std::min(delay.by_collective, most)},
-           {too_long ? Cause::link : Cause::program_order, order}}};
+           {too_long ? Cause::link : Cause::program_order, order},
+           {Cause::copies, copies}}};
 }
 
 }  // namespace
@@ -90,6 +103,10 @@ std::string_view to_string(Cause cause) {
       return "late_host";
     case Cause::link:
       return "link";
+    case Cause::kernel_gaps:
+      return "kernel_gaps";
+    case Cause::copies:
+      return "copies";
     case Cause::power:
       return "power";
     case Cause::unknown:

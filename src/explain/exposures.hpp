@@ -13,7 +13,18 @@
 namespace elbowroom::explain {
 
 /// Why communication runs with no computation beside it. The names are fixed.
-enum class Cause : std::uint8_t { program_order, shared_stream, lost_race, late_peer, late_host, link, power, unknown };
+enum class Cause : std::uint8_t {
+  program_order,
+  shared_stream,
+  lost_race,
+  late_peer,
+  late_host,
+  link,
+  kernel_gaps,
+  copies,
+  power,
+  unknown
+};
 
 std::string_view to_string(Cause cause);
 

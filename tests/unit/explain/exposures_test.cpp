@@ -101,6 +101,25 @@ TEST(Cause, IsALatePeerWhereTheOthersWereShorter) {
              "lasted 1.00 ms here and 200 us on the rank that came last");
 }
 
+TEST(Cause, IsAGapBetweenKernelsWhereTheCollectiveGoesOn) {
+  // 3 us between two kernels, both launched before; the all-reduce runs until the second is half over.
+  TraceText text;
+  text.kernel("first", 7, 100, 200, 90).kernel(kAllReduce, 20, 150, 300, 120).kernel("second", 7, 203, 400, 130);
+  expect_one(in_first_step(view_of(text.trace())), {200'000, 203'000}, Cause::kernel_gaps, 3'000, 0,
+             "second began 3.00 us after what ran before it");
+}
+
+TEST(Cause, IsCopiesWhereTheyRunInsteadOfKernels) {
+  // 6 of the 8 us between the kernels are a memory set; of the same with a gap of 80 us, 60 are one.
+  for (const int scale : {1, 10}) {
+    TraceText text;
+    text.kernel("first", 7, 100, 200, 90).kernel(kAllReduce, 20, 150, 300, 120);
+    text.copy("Memset (Device)", 7, 200 + scale, 200 + 7 * scale, 64, 125).kernel("second", 7, 200 + 8 * scale, 400, 130);
+    expect_one(in_first_step(view_of(text.trace())), {200'000, 200'000 + 8'000 * scale}, Cause::copies, 6'000 * scale, 0,
+               "copies and memory sets run in 6");
+  }
+}
+
 TEST(Cause, IsUnknownWhereNoLaunchIsInTheTrace) {
   TraceText text;
   text.kernel("first", 7, 100, 200, {}).kernel(kAllReduce, 20, 150, 300, {}).kernel("second", 7, 302, 400, {});
