@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "backend_sim/crowding.hpp"
+#include "elbowroom/model/rank_classes.hpp"
 #include "elbowroom/plan/lower.hpp"
 
 namespace elbowroom::sim {
@@ -82,11 +83,12 @@ Result<double> compute_time(const MeasuredCase& what, Bytes pad, const DeviceLim
 Result<SimRun> simulate(const MeasuredCase& what, Order order, const OverlapPlan& plan, const DeviceLimits& device) {
   const Result<Program> program = lower(what.step, order, plan);
   if (!program) { return program.error(); }
-  const Result<SimProgram> translation = translated(what.step, *program, [&](const Launch& launch, const Lane&) {
-    const auto* compute = std::get_if<ComputeSettings>(&launch.settings);
-    if (compute == nullptr) { return Result(LaunchModel{SimKernel{what.comm, 0, std::nullopt}, 0}); }
-    return Result(LaunchModel{padded(what.compute, compute->pad), 0});
-  });
+  const Result<SimProgram> translation =
+      translated(what.step, *program, rank_classes(what.step), [&](const Launch& launch, const Lane&) {
+        const auto* compute = std::get_if<ComputeSettings>(&launch.settings);
+        if (compute == nullptr) { return Result(LaunchModel{SimKernel{what.comm, 0, std::nullopt}, 0}); }
+        return Result(LaunchModel{padded(what.compute, compute->pad), 0});
+      });
   if (!translation) { return translation.error(); }
   return simulate(*translation, what.machine, device);
 }

@@ -20,7 +20,7 @@ EngineDevice::EngineDevice(const Machine& machine, const SmCapacity& capacity, c
   for (std::size_t at = 0; at < tasks.size(); ++at) { lane_of(tasks[at]).tasks.push_back(at); }
 }
 
-double EngineDevice::next() const { return std::min({sms_.next(), copies_.next_end(), next_ready()}); }
+double EngineDevice::next() const { return std::min({sms_.next(), copies_.next_end(), ready_}); }
 
 void EngineDevice::advance(double now) {
   now_ = now;
@@ -41,16 +41,17 @@ double EngineDevice::ready_at(const Lane& lane) const {
   return ready;
 }
 
-double EngineDevice::next_ready() const {
-  double next = kNever;
-  for (const Lane& lane : lanes_) { next = std::min(next, ready_at(lane)); }
-  return next;
+void EngineDevice::find_ready() {
+  ready_ = kNever;
+  for (const Lane& lane : lanes_) { ready_ = std::min(ready_, ready_at(lane)); }
+  lanes_changed_ = false;
 }
 
 void EngineDevice::make_ready() {
+  if (!lanes_changed_ && ready_ > now_) { return; }
   for (Lane& lane : lanes_) {
     if (ready_at(lane) > now_) { continue; }
-    lane.running = true;
+    lane.running = lanes_changed_ = true;
     const std::size_t at = lane.tasks[lane.head];
     const Task& task = tasks_[at];
     if (task.kernel) {
@@ -66,6 +67,7 @@ void EngineDevice::make_ready() {
 
 void EngineDevice::begin_copy(std::size_t task) {
   run_.tasks[task].begin = run_.tasks[task].all_begun = now_;
+  lanes_changed_ = true;
   copies_.begin(task, tasks_[task].bytes, now_);
   sms_.set_copying(true);
 }
@@ -78,8 +80,14 @@ void EngineDevice::dispatch() {
     TaskTimes& times = run_.tasks[at];
     if (times.begin == kNever) { times.begin = now_; }
     if (placed.all) { times.all_begun = now_; }
+    lanes_changed_ = lanes_changed_ || placed.all;
     if (tasks_[at].meeting) { meetings_.placed(*tasks_[at].meeting, number_, placed.blocks); }
   }
+}
+
+void EngineDevice::settle() {
+  if (lanes_changed_) { find_ready(); }
+  sms_.settle();
 }
 
 void EngineDevice::start(std::size_t task, std::int64_t count) {
@@ -123,6 +131,7 @@ void EngineDevice::end_task(std::size_t task) {
   lane.previous_end = now_;
   lane.running = false;
   ++lane.head;
+  lanes_changed_ = true;
 }
 
 }  // namespace elbowroom::sim

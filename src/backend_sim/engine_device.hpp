@@ -29,7 +29,7 @@ class EngineDevice {
   /// Hands what is ready to the dispatcher and places blocks.
   void dispatch();
   /// Must follow all changes of an instant.
-  void settle() { sms_.settle(); }
+  void settle();
 
   /// So many blocks of the task begin to work, or leave: those of the other devices are there, or done.
   void start(std::size_t task, std::int64_t count);
@@ -50,7 +50,8 @@ class EngineDevice {
   Lane& lane_of(const Task& task) { return lanes_[static_cast<std::size_t>(task.lane)]; }
   [[nodiscard]] const TaskTimes& times_of(int task) const { return run_.tasks[static_cast<std::size_t>(task)]; }
   [[nodiscard]] double ready_at(const Lane& lane) const;
-  [[nodiscard]] double next_ready() const;
+  /// Must follow what changes when heads of lanes may start: what begins, has begun or ends.
+  void find_ready();
   void make_ready();
   void begin_copy(std::size_t task);
   void end_blocks(const EndedBlocks& ended);
@@ -66,6 +67,8 @@ class EngineDevice {
   std::vector<Lane> lanes_;
   Copies copies_;
   double now_ = 0;
+  double ready_ = 0;           ///< when the first head of a lane may start
+  bool lanes_changed_ = true;  ///< since ready_ was found
   EngineRun run_;
 };
 

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "backend_sim/crowding.hpp"
-#include "elbowroom/model/rank_classes.hpp"
 
 namespace elbowroom::sim {
 namespace {
@@ -172,8 +171,7 @@ bool on_one_lane(const DeviceTasks& tasks) {
 
 }  // namespace
 
-Result<SimProgram> translated(const Step& step, const Program& program, const ModelOf& model_of) {
-  const RankClasses classes = rank_classes(step);
+Result<SimProgram> translated(const Step& step, const Program& program, const RankClasses& classes, const ModelOf& model_of) {
   SimProgram made;
   Kernels kernels(model_of, made.kernels);
   Tasks tasks(program, classes, made);

@@ -41,8 +41,8 @@ Status SimWorkload::accepts(const Program& program) const {
 Result<const SimWorkload::Answer*> SimWorkload::answer(const Program& program) {
   if (const auto known = answers_.find(program); known != answers_.end()) { return &known->second; }
   if (Status accepted = accepts(program); !accepted) { return accepted.error(); }
-  Result<SimProgram> translation =
-      translated(step_, program, [this](const Launch& launch, const Lane& lane) { return models_.model_of(launch, lane); });
+  Result<SimProgram> translation = translated(
+      step_, program, classes_, [this](const Launch& launch, const Lane& lane) { return models_.model_of(launch, lane); });
   if (!translation) { return translation.error(); }
   const auto until = std::chrono::steady_clock::now() + time_limit_;
   const Overdue overdue = [until] { return std::chrono::steady_clock::now() > until; };

@@ -10,6 +10,7 @@
 #include "backend_sim/run_noise.hpp"
 #include "backend_sim/sim_program.hpp"
 #include "elbowroom/backend/backend.hpp"
+#include "elbowroom/model/rank_classes.hpp"
 #include "elbowroom/network/machine.hpp"
 
 namespace elbowroom::sim {
@@ -37,7 +38,12 @@ class SimWorkload final : public Workload {
  private:
   SimWorkload(const Step& step, LaunchModels models, const DeviceLimits& device, const RunNoise& noise,
               std::chrono::milliseconds time_limit)
-      : step_(step), models_(std::move(models)), device_(device), noise_(noise), time_limit_(time_limit) {}
+      : step_(step),
+        classes_(rank_classes(step)),
+        models_(std::move(models)),
+        device_(device),
+        noise_(noise),
+        time_limit_(time_limit) {}
 
   struct Answer {
     SimProgram program;
@@ -47,6 +53,7 @@ class SimWorkload final : public Workload {
   Result<const Answer*> answer(const Program& program);
 
   Step step_;
+  RankClasses classes_;
   LaunchModels models_;
   DeviceLimits device_;
   RunNoise noise_;

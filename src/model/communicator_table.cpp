@@ -1,5 +1,6 @@
 #include "model/communicator_table.hpp"
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -27,6 +28,19 @@ CommunicatorTable::CommunicatorTable(const Step& step) {
     if (added) { entries_.push_back({at, communicators_of(step, operation)}); }
     of_operation_.push_back(found->second);
   }
+}
+
+std::vector<bool> CommunicatorTable::has_part(int rank) const {
+  std::vector<bool> of_entry;
+  of_entry.reserve(entries_.size());
+  for (const Entry& entry : entries_) {
+    of_entry.push_back(std::ranges::any_of(
+        entry.of_ranks, [&](const std::vector<int>& ranks) { return std::ranges::find(ranks, rank) != ranks.end(); }));
+  }
+  std::vector<bool> has;
+  has.reserve(of_operation_.size());
+  for (const std::size_t entry : of_operation_) { has.push_back(of_entry[entry]); }
+  return has;
 }
 
 }  // namespace elbowroom::detail

@@ -21,6 +21,8 @@ class CommunicatorTable {
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
   /// Index of an operation's entry.
   [[nodiscard]] std::size_t entry_of(std::size_t operation) const { return of_operation_[operation]; }
+  /// By operation: whether the rank takes part.
+  [[nodiscard]] std::vector<bool> has_part(int rank) const;
 
  private:
   std::vector<Entry> entries_;

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "model/communicator_table.hpp"
 #include "model/work_sharing.hpp"
 
 namespace elbowroom {
@@ -164,13 +165,17 @@ std::optional<Communication> communication_of(const Step& step, const Operation&
 }
 
 Bytes memory_per_device(const Step& step) {
-  std::vector<Bytes> sums(static_cast<std::size_t>(step.ranks), Bytes(0));
+  const detail::CommunicatorTable table(step);
+  std::vector<Bytes> of_entry(table.entries().size(), Bytes(0));
   const std::vector<int> first = detail::first_sharing_memory(step);
   for (std::size_t at = 0; at < first.size(); ++at) {
-    if (first[at] != static_cast<int>(at)) { continue; }
-    const Operation& operation = step.operations[at];
-    const Bytes needed = memory_of(step, operation);
-    for (const int rank : ranks_of(step, operation)) { sums[static_cast<std::size_t>(rank)] += needed; }
+    if (first[at] == static_cast<int>(at)) { of_entry[table.entry_of(at)] += memory_of(step, step.operations[at]); }
+  }
+  std::vector<Bytes> sums(static_cast<std::size_t>(step.ranks), Bytes(0));
+  for (std::size_t entry = 0; entry < of_entry.size(); ++entry) {
+    for (const std::vector<int>& ranks : table.entries()[entry].of_ranks) {
+      for (const int rank : ranks) { sums[static_cast<std::size_t>(rank)] += of_entry[entry]; }
+    }
   }
   return *std::ranges::max_element(sums);
 }

@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 #include "base/most_ranks.hpp"
 #include "elbowroom/model/step.hpp"
@@ -160,8 +162,28 @@ bool at_one_place(const Operation& one, const Operation& other) {
   return one.at == other.at && one.at_group == other.at_group && one.group == other.group && !sends(one) && !sends(other);
 }
 
+/// Coordinates of its ranks along the axis; empty: all.
+std::vector<int> places_along(const Operation& operation, int axis) {
+  const auto* transfer = std::get_if<SendRecv>(&operation.what);
+  if (transfer != nullptr && operation.along == std::vector{axis}) { return {transfer->from, transfer->to}; }
+  const auto found = std::ranges::find(operation.at, axis, &Coordinate::axis);
+  return found == operation.at.end() ? std::vector<int>() : std::vector{found->at};
+}
+
+bool share_a_place(const Operation& one, const Operation& other, int axis) {
+  const std::vector<int> places = places_along(one, axis);
+  const std::vector<int> others = places_along(other, axis);
+  return places.empty() || others.empty() || std::ranges::find_first_of(places, others) != places.end();
+}
+
 bool share_a_rank(const Step& step, const Operation& one, const Operation& other) {
   if (of_all_ranks(one) || of_all_ranks(other) || at_one_place(one, other)) { return true; }
+  if (!step.mesh.empty()) {
+    for (int axis = 0; axis < static_cast<int>(step.mesh.size()); ++axis) {
+      if (!share_a_place(one, other, axis)) { return false; }
+    }
+    return true;
+  }
   const std::vector<int> ranks = ranks_of(step, one);
   return std::ranges::any_of(ranks_of(step, other), [&](int rank) { return std::ranges::binary_search(ranks, rank); });
 }

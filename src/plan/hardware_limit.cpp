@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "elbowroom/model/collective_facts.hpp"
-#include "elbowroom/plan/lower.hpp"
+#include "elbowroom/model/rank_classes.hpp"
 #include "plan/program_nodes.hpp"
 
 namespace elbowroom {
@@ -76,12 +78,40 @@ std::vector<PartTimes> part_times(const Step& step, const DeviceRates& rates, st
   return all;
 }
 
-// No stream orders operations that do not wait for each other: each has one of its own.
-Step on_own_lanes(Step step) {
-  for (std::size_t index = 0; index < step.operations.size(); ++index) {
-    step.operations[index].lane = "operation " + std::to_string(index);
+// An operation of a repeat on classes of ranks that run it together.
+struct WorkNode {
+  int operation = 0;
+  std::vector<int> classes;
+  std::vector<int> after;  // nodes that stand before it
+};
+
+// No stream orders operations that do not wait for each other.
+std::vector<WorkNode> work_of(const Step& step, const std::vector<int>& order, const RankClasses& classes) {
+  std::vector<WorkNode> nodes;
+  using OfOperation = std::vector<std::vector<int>>;  // nodes of one repeat
+  OfOperation previous(step.operations.size());
+  for (int repeat = 0; repeat < step.repeats; ++repeat) {
+    OfOperation current(step.operations.size());
+    for (const int operation : order) {
+      const auto at = static_cast<std::size_t>(operation);
+      for (const std::vector<int>& together : classes.of_operation[at]) {
+        WorkNode node{operation, together, {}};
+        const auto wait_for = [&](const std::vector<int>& some) {
+          std::ranges::copy_if(some, std::back_inserter(node.after), [&](int earlier) {
+            return detail::share_class(nodes[static_cast<std::size_t>(earlier)].classes, together);
+          });
+        };
+        wait_for(previous[at]);
+        for (const Dependency& before : step.operations[at].after) {
+          wait_for((before.of_previous ? previous : current)[static_cast<std::size_t>(before.operation)]);
+        }
+        current[at].push_back(static_cast<int>(nodes.size()));
+        nodes.push_back(std::move(node));
+      }
+    }
+    previous = std::move(current);
   }
-  return step;
+  return nodes;
 }
 
 // Least times of each node: before it can begin, and after it has ended until the step has.
@@ -91,7 +121,7 @@ struct Surroundings {
   Microseconds longest{0};
 };
 
-Surroundings surroundings(const std::vector<detail::ProgramNode>& nodes, std::span<const Microseconds> least) {
+Surroundings surroundings(const std::vector<WorkNode>& nodes, std::span<const Microseconds> least) {
   Surroundings all;
   all.before.assign(nodes.size(), Microseconds(0));
   all.after.assign(nodes.size(), Microseconds(0));
@@ -129,8 +159,8 @@ struct PartLoad {
 using RankLoads = std::array<PartLoad, kParts.size()>;
 
 // By class of ranks.
-std::vector<RankLoads> loads_of(const std::vector<detail::ProgramNode>& nodes, std::span<const PartTimes> parts,
-                                const Surroundings& around, int classes) {
+std::vector<RankLoads> loads_of(const std::vector<WorkNode>& nodes, std::span<const PartTimes> parts, const Surroundings& around,
+                                int classes) {
   std::vector<RankLoads> loads(static_cast<std::size_t>(classes));
   for (std::size_t node = 0; node < nodes.size(); ++node) {
     for (const int rank_class : nodes[node].classes) {
@@ -167,19 +197,17 @@ std::string_view to_string(DevicePart part) {
 }
 
 HardwareLimit hardware_limit(const Step& step, const DeviceRates& rates, std::span<const Microseconds> alone) {
-  const Step freed = on_own_lanes(step);
-  const Result<Program> program = lower(freed, Order::concurrent, {});
-  if (!program) {
+  const Result<std::vector<int>> order = in_order(step);
+  if (!order) {
     return {};  // a valid step has an order
   }
-  const RankClasses classes = rank_classes(freed);
-  const std::vector<detail::ProgramNode> nodes = detail::nodes_of(*program, classes);
+  const RankClasses classes = rank_classes(step);
+  const std::vector<WorkNode> nodes = work_of(step, *order, classes);
   std::vector<PartTimes> parts;
   std::vector<Microseconds> least;
   const std::vector<PartTimes> of_operation = part_times(step, rates, alone);
-  for (const detail::ProgramNode& node : nodes) {
-    const Launch& launch = program->launches[static_cast<std::size_t>(node.launch)];
-    parts.push_back(of_operation[static_cast<std::size_t>(launch.operation)]);
+  for (const WorkNode& node : nodes) {
+    parts.push_back(of_operation[static_cast<std::size_t>(node.operation)]);
     least.push_back(std::ranges::max(parts.back()));
   }
   const Surroundings around = surroundings(nodes, least);

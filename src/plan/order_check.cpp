@@ -7,8 +7,10 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "model/communicator_table.hpp"
 #include "model/library_kernels.hpp"
 
 namespace elbowroom {
@@ -37,12 +39,9 @@ std::vector<Times> launched(const Spans& spans) {
 /// One device's part of the program and of the recording.
 class DeviceOrder {
  public:
-  DeviceOrder(const Step& step, const Program& program, int device)
-      : step_(step), program_(program), device_(device), here_(step.operations.size()), times_(program.launches.size()) {
-    for (std::size_t at = 0; at < here_.size(); ++at) {
-      here_[at] = std::ranges::binary_search(ranks_of(step, step.operations[at]), device);
-    }
-  }
+  /// `here`: by operation, whether the device takes part.
+  DeviceOrder(const Step& step, const Program& program, int device, std::vector<bool> here)
+      : step_(step), program_(program), device_(device), here_(std::move(here)), times_(program.launches.size()) {}
 
   Status matched(const Timeline& timeline) {
     for (const SpanKind side : {SpanKind::compute, SpanKind::communication}) {
@@ -158,9 +157,10 @@ Status check_order(const Step& step, const Program& program, const Timeline& tim
   // A simulated recording may show one rank of many that do the same.
   std::set<int> shown;
   for (const Span& span : timeline.spans) { shown.insert(span.device); }
+  const detail::CommunicatorTable table(step);
   for (int device = 0; device < step.ranks; ++device) {
     if (device > 0 && timeline.provenance == Provenance::simulated && !shown.contains(device)) { continue; }
-    DeviceOrder order(step, program, device);
+    DeviceOrder order(step, program, device, table.has_part(device));
     if (Status whole = order.matched(timeline); !whole) { return whole; }
     if (Status kept = order.kept(); !kept) { return kept; }
   }

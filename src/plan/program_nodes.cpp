@@ -4,13 +4,10 @@
 #include <utility>
 
 namespace elbowroom::detail {
-namespace {
 
-bool meet(const std::vector<int>& some, const std::vector<int>& others) {
+bool share_class(const std::vector<int>& some, const std::vector<int>& others) {
   return std::ranges::any_of(some, [&](int one) { return std::ranges::find(others, one) != others.end(); });
 }
-
-}  // namespace
 
 std::vector<ProgramNode> nodes_of(const Program& program, const RankClasses& classes) {
   std::vector<ProgramNode> nodes;
@@ -19,7 +16,7 @@ std::vector<ProgramNode> nodes_of(const Program& program, const RankClasses& cla
   std::vector<int> latest(program.lanes.size() * static_cast<std::size_t>(classes.count), -1);
   const auto add = [&](std::vector<int>& to, int launch, const std::vector<int>& at) {
     for (const int other : of_launch[static_cast<std::size_t>(launch)]) {
-      if (meet(nodes[static_cast<std::size_t>(other)].classes, at)) { to.push_back(other); }
+      if (share_class(nodes[static_cast<std::size_t>(other)].classes, at)) { to.push_back(other); }
     }
   };
   for (std::size_t at = 0; at < program.launches.size(); ++at) {

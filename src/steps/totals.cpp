@@ -1,6 +1,11 @@
 #include "elbowroom/steps/totals.hpp"
 
-#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/communicator_table.hpp"
 
 namespace elbowroom {
 namespace {
@@ -21,8 +26,10 @@ std::string axes_of(const Step& step, const Operation& operation) {
 
 StepTotals totals_of(const Step& step, int rank) {
   StepTotals totals;
-  for (const Operation& operation : step.operations) {
-    if (!std::ranges::binary_search(ranks_of(step, operation), rank)) { continue; }
+  const std::vector<bool> has_part = detail::CommunicatorTable(step).has_part(rank);
+  for (std::size_t at = 0; at < has_part.size(); ++at) {
+    if (!has_part[at]) { continue; }
+    const Operation& operation = step.operations[at];
     ++totals.operations;
     if (const auto* compute = std::get_if<Compute>(&operation.what)) { add(*compute, totals); }
     const auto count = [&](std::string_view what, Bytes bytes) {

@@ -126,6 +126,16 @@ TEST(StepJson, RefusalsNameTheFieldItsValueAndWhatWasExpected) {
   EXPECT_EQ(
       refusal(document(mesh, compute("a", R"(, "at": {"pp": 0})") + "," + compute("b", R"(, "at": {"pp": 1}, "after": ["a"])"))),
       "file: operations[1].after: \"a\", expected an operation that shares a rank (ranks wait for others by communication alone)");
+  // Ranks of a message are its two ends, of every replica.
+  const auto behind_a_send = [](const char* at) {
+    return document(R"("mesh": {"dp": 2, "pp": 3})",
+                    R"({"name": "a", "send_recv": {"bytes": 16, "dtype": "bf16"}, "group": "pp", "from": 2, "to": 1},)" +
+                        compute("b", R"(, "after": ["a"], "at": )" + std::string(at)));
+  };
+  EXPECT_EQ(refusal(behind_a_send(R"({"pp": 1})")), "");
+  EXPECT_EQ(refusal(behind_a_send(R"({"dp": 1, "pp": 2})")), "");
+  EXPECT_THAT(refusal(behind_a_send(R"({"pp": 0})")),
+              HasSubstr("operations[1].after: \"a\", expected an operation that shares a rank"));
   EXPECT_EQ(refusal(document(R"("ranks": 1)", sum("a"))), "file: operations[0].group: 1, expected at least 2 ranks to communicate");
   EXPECT_EQ(refusal(document(R"("mesh": {"dp": 64, "pp": 65})", compute("a"))),
             "file: mesh: 4160, expected at most 4096 ranks in all");
