@@ -77,6 +77,7 @@ Result<DeviceLimits> limits_of(const HipLibrary& hip, int device, const Texts& t
   }
   limits->name = catalog_name(texts.name, *limits);
   limits->title = texts.name;
+  limits->facts.reset();  // of the catalog's device of that architecture
   limits->source = "read from the device";
   return limits;
 }
@@ -93,7 +94,7 @@ Result<DeviceLimits> architecture_limits(const std::string& architecture) {
   for (const DeviceLimits& entry : device_catalog()) {
     if (entry.vendor != Vendor::amd) { continue; }
     if (entry.architecture == architecture) { return entry; }
-    known.push_back(entry.architecture);
+    if (known.back() != entry.architecture) { known.push_back(entry.architecture); }
   }
   return unavailable(
       fmt::format("architecture {}, expected one of {}; HIP_VISIBLE_DEVICES hides devices", architecture, fmt::join(known, ", ")));

@@ -59,7 +59,7 @@ Result<CommProfile> laid_out(const Collective& collective, const CommSettings& s
 
 Result<CommProfile> buffered_profile(const Collective& collective, const CommSettings& settings, int gpus,
                                      const KernelFootprint& footprint, const DeviceLimits& device) {
-  const DevicePerformance& speed = performance_of(device);
+  const SimulatedSpeeds& speed = performance_of(device);
   const auto usual = static_cast<int>(comm_blocks_of(collective.op, device).count());
   Result<CommProfile> profile = laid_out(collective, settings, gpus, footprint, usual, device);
   if (!profile) { return profile; }
@@ -95,7 +95,7 @@ SymmetricKernel symmetric_kernel(CollectiveOp op, int gpus) {
 Result<CommProfile> symmetric_profile(const Collective& collective, const CommSettings& settings, int gpus,
                                       const DeviceLimits& device) {
   constexpr double startup = 11;
-  const DevicePerformance& speed = performance_of(device);
+  const SimulatedSpeeds& speed = performance_of(device);
   const SymmetricKernel kernel = symmetric_kernel(collective.op, gpus);
   const auto usual = static_cast<int>(facts_of(collective.op).symmetric_blocks.count());
   const Result<CommKernel> block = symmetric_comm_kernel(collective.op);

@@ -114,7 +114,7 @@ KernelFootprint footprint_of(const GemmKernel& kernel, const TiledGemm& gemm, co
   return {Threads(kAmdThreads), Registers(found->registers), tiles, Bytes(0), 1};
 }
 
-std::vector<double> tile_times(const TiledGemm& gemm, const GemmKernel& kernel, const DevicePerformance& speed, int most) {
+std::vector<double> tile_times(const TiledGemm& gemm, const GemmKernel& kernel, const SimulatedSpeeds& speed, int most) {
   const double faster = gemm.dtype == DataType::f32 ? speed.f32_rate / kF32RateOfH200 : speed.tensor_rate / kTensorRateOfH200;
   const double issue = kernel.issue / faster;
   const double wait = kernel.wait * speed.load_latency;
@@ -127,7 +127,7 @@ std::vector<double> tile_times(const TiledGemm& gemm, const GemmKernel& kernel, 
 }
 
 ComputeProfile profile(const TiledGemm& gemm, const GemmKernel& kernel, const KernelFootprint& footprint,
-                       const DevicePerformance& speed, int most) {
+                       const SimulatedSpeeds& speed, int most) {
   ComputeProfile profile;
   profile.footprint = footprint;
   const std::int64_t tiles_x = gemm.n / gemm.tile_n;
@@ -142,7 +142,7 @@ ComputeProfile profile(const TiledGemm& gemm, const GemmKernel& kernel, const Ke
   return profile;
 }
 
-ComputeProfile profile(const Elementwise& what, const KernelFootprint& footprint, const DevicePerformance& speed, int most) {
+ComputeProfile profile(const Elementwise& what, const KernelFootprint& footprint, const SimulatedSpeeds& speed, int most) {
   ComputeProfile profile;
   profile.footprint = footprint;
   const double per_block = f(footprint.threads.count()) * kVector;
@@ -168,7 +168,7 @@ KernelFootprint library_footprint(const DeviceLimits& device) {
 }
 
 ComputeProfile profile(const LibraryGemm& gemm, const KernelFootprint& footprint, const DeviceLimits& device, Sms sms) {
-  const DevicePerformance& speed = performance_of(device);
+  const SimulatedSpeeds& speed = performance_of(device);
   const auto tiles_of = [](std::int64_t extent, std::int64_t tile) { return (extent + tile - 1) / tile; };
   ComputeProfile profile;
   profile.footprint = footprint;
@@ -190,7 +190,7 @@ Result<ComputeProfile> compute_profile(const Compute& compute, const KernelFootp
   const Result<Occupancy> runs = occupancy(device, footprint);
   if (!runs) { return runs.error(); }
   const auto most = static_cast<int>(runs->residency.count());
-  const DevicePerformance& speed = performance_of(device);
+  const SimulatedSpeeds& speed = performance_of(device);
   if (const auto* tiled = std::get_if<TiledGemm>(&compute)) {
     // Those that are told apart by their footprint are of NVIDIA's compiler.
     const Result<GemmKernel> kernel = device.vendor == Vendor::nvidia ? kernel_of(*tiled, footprint) : kernel_of(*tiled);

@@ -72,8 +72,10 @@ namespace elbowroom::detail {
 
 Result<std::unique_ptr<Backend>> open_sim(const BackendOptions& options) {
   const std::string usual = options.machine ? options.machine->device : sim::kDefaultDevice;
-  const Result<DeviceLimits> device = find_device(options.device == "auto" ? usual : options.device);
+  const Result<DeviceLimits> device =
+      options.described ? *options.described : find_device(options.device == "auto" ? usual : options.device);
   if (!device) { return device.error(); }
+  if (Status known = sim::check_simulable(*device); !known) { return known.error(); }
   const std::optional<MachineSpec> machine = options.machine ? options.machine : machine_with(device->name);
   const Result<double> noise = sim::parse_noise_percent(options.predicts ? std::nullopt : read(kSimNoise));
   if (!noise) { return noise.error(); }

@@ -124,6 +124,7 @@ double RowPrediction::error() const { return std::abs(predicted / measured - 1);
 Result<Validation> validate_simulator(std::string_view csv, std::string_view source, std::string_view device) {
   const Result<DeviceLimits> limits = find_device(device);
   if (!limits) { return limits.error(); }
+  if (Status known = sim::check_simulable(*limits); !known) { return known.error(); }
   const Result<std::vector<sim::MeasuredRow>> rows = sim::parse_measured_rows(csv, source);
   if (!rows) { return rows.error(); }
   Validation validation;

@@ -6,10 +6,10 @@
 namespace elbowroom {
 
 std::span<const EnvironmentVariable> environment_variables() {
-  static constexpr std::array all{kNcclLibrary, kCublasLibrary,  kCuptiLibrary, kHipLibrary,    kHiprtcLibrary,
-                                  kRcclLibrary, kRocblasLibrary, kNvmlLibrary,  kAmdSmiLibrary, kProfile,
-                                  kSimNoise,    kPython,         kRank,         kRanks,         kLocalRank,
-                                  kRankHost,    kRankPort,       kJob,          kToken,         kTokenFile};
+  static constexpr std::array all{
+      kNcclLibrary, kCublasLibrary, kCuptiLibrary, kHipLibrary, kHiprtcLibrary, kRcclLibrary, kRocblasLibrary,
+      kNvmlLibrary, kAmdSmiLibrary, kProfile,      kDevicePath, kSimNoise,      kPython,      kRank,
+      kRanks,       kLocalRank,     kRankHost,     kRankPort,   kJob,           kToken,       kTokenFile};
   return all;
 }
 

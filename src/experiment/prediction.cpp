@@ -6,7 +6,7 @@
 
 #include "elbowroom/backend/registry.hpp"
 #include "elbowroom/experiment/case_trials.hpp"
-#include "elbowroom/model/device_catalog.hpp"
+#include "elbowroom/model/device_facts.hpp"
 
 namespace elbowroom {
 namespace {
@@ -43,9 +43,10 @@ Predictor predictor_of(Backend& simulator, const Case& what) {
 }  // namespace
 
 Predictor simulated_times(const Case& what, const DeviceLimits& device) {
-  if (!find_device(device.name)) { return {}; }
+  if (facts_of(device) == nullptr) { return {}; }
   BackendOptions options;
   options.device = device.name;
+  if (device.facts != nullptr) { options.described = device; }
   options.predicts = true;
   const Result<std::unique_ptr<Backend>> opened = open_backend("sim", options);
   if (!opened) { return {}; }

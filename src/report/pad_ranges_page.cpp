@@ -4,7 +4,9 @@
 
 #include <array>
 #include <iterator>
+#include <span>
 #include <string_view>
+#include <tuple>
 
 #include "elbowroom/base/grouped.hpp"
 #include "elbowroom/model/comm_catalog.hpp"
@@ -71,9 +73,24 @@ void add_kernel(std::string& page, const TypicalKernel& kernel, const DeviceLimi
   }
 }
 
-void add_device(std::string& page, const DeviceLimits& device) {
+/// Whether the two differ by their number of SMs at most.
+bool same_sm(const DeviceLimits& one, const DeviceLimits& other) {
+  const auto limits = [](const DeviceLimits& device) {
+    return std::tuple(device.architecture, device.warp, device.max_threads_per_block, device.max_threads_per_sm,
+                      device.max_blocks_per_sm, device.registers_per_sm, device.sub_partitions, device.register_granule,
+                      device.max_registers_per_thread, device.shared_per_sm, device.shared_per_block,
+                      device.shared_reserved_per_block, device.shared_granule, device.max_cluster);
+  };
+  return limits(one) == limits(other);
+}
+
+/// Devices of one kind of SM, which have the same table; `devices` is not empty.
+void add_devices(std::string& page, std::span<const DeviceLimits> devices) {
+  const DeviceLimits& device = devices.front();
+  std::string titles;
+  for (const DeviceLimits& one : devices) { titles += fmt::format("{}{}", titles.empty() ? "" : ", ", one.title); }
   const auto out = std::back_inserter(page);
-  fmt::format_to(out, "\n## {} ({}, {})\n\n", device.title, device.name, device.architecture);
+  fmt::format_to(out, "\n## {}: {}\n\n", device.architecture, titles);
   fmt::format_to(out, "Shared memory: {} B per SM, {} B per block, {} B reserved per block, granule {} B.\nLimits from: {}.\n",
                  grouped(device.shared_per_sm.count()), grouped(device.shared_per_block.count()),
                  grouped(device.shared_reserved_per_block.count()), grouped(device.shared_granule.count()), device.source);
@@ -89,7 +106,12 @@ void add_device(std::string& page, const DeviceLimits& device) {
 
 std::string pad_ranges_page() {
   std::string page(kIntroduction);
-  for (const DeviceLimits& device : device_catalog()) { add_device(page, device); }
+  for (auto left = device_catalog(); !left.empty();) {
+    std::size_t alike = 1;
+    while (alike < left.size() && same_sm(left.front(), left[alike])) { ++alike; }
+    add_devices(page, left.first(alike));
+    left = left.subspan(alike);
+  }
   return page;
 }
 

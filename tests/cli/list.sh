@@ -16,8 +16,9 @@ section() {
 
 section Backends cuda hip sim
 section Devices a40 a100 h100 h200 b200 mi250x mi300x
-says '  h200     NVIDIA H200 SXM (sm_90, 132 SMs); fitted, 7.6 %'
-says '  a100     NVIDIA A100 (sm_80, 108 SMs); extrapolated, 20 % or more'
+says '  h200           NVIDIA H200 SXM (sm_90, 132 SMs); fitted, 7.6 %'
+says '  a100           NVIDIA A100 (sm_80, 108 SMs); extrapolated, 20 % or more'
+says '  t4             NVIDIA T4 (sm_75, 40 SMs); not simulated'
 section 'Communication kernels' nccl-2.28:512 nccl-2.28:544 nccl-2.30:640 nccl-2.30:symmetric nccl-2.32:544 rccl-5.2 rccl-6.2
 section Suites quick paper controls library
 section Schemes sequential concurrent priority shaped shaped_priority tuned green_context comm_blocks_only sm_target_only copy_engine

@@ -40,7 +40,37 @@ expect 0 plan "${gemm[@]}"
 says ':544 (default'
 
 expect 2 plan --device h300 "${gemm[@]}"
-complains "--device: device 'h300' is not in the catalog, expected one of a40, a100, h100, h200, b200, mi250x, mi300x"
+complains "--device: device 'h300' is not in the catalog, nearest is h100; expected one of v100, t4, a100, "
+expect 0 plan --device "NVIDIA H100 80GB HBM3" "${gemm[@]}"
+says 'device   h100 ('
+# Every device of the catalog, with what its vendor's library launches there.
+expect 0 list
+devices=$(awk '/^[^ ]/ { inside = index($0, "Devices") == 1; next } inside { print $1 }' "$out")
+[ "$(wc -w <<<"$devices")" -ge 28 ] || fail "list has $(wc -w <<<"$devices") devices"
+for one in $devices; do
+  expect 0 plan --device "$one" --threads 128 --registers 32
+  says "device   $one ("
+done
+expect 0 plan --device v100 --threads 128 --registers 32 --json
+says 'sm_70 code of the library for CUDA 12; for CUDA 13 none has any'
+expect 2 bench --backend sim --device t4 --suite quick
+complains 'device: t4 has no "simulator", from memory_gib to devices_per_host; expected a device file that has it, or one of a100, a40, '
+# A device of one's own, by its file and by its name.
+device=$work/devices/mine.json
+mkdir -p "$work/devices"
+sed 's/"name": "h200"/"name": "mine"/; s/"names": .*/"names": ["My board"],/; s/"sms": 132/"sms": 66/' "$ELBOWROOM_SOURCE_DIR/data/devices/h200.json" >"$device"
+expect 0 plan --device "$device" "${gemm[@]}" --json
+says '"sms": 66'
+ELBOWROOM_DEVICE_PATH=$work/devices expect 0 plan --device 'MY BOARD' "${gemm[@]}" --json
+says '"name": "mine"'
+ELBOWROOM_DEVICE_PATH=$work/absent expect 2 plan --device mine "${gemm[@]}"
+complains 'ELBOWROOM_DEVICE_PATH'
+sed -i '/"warp": 32/d' "$device"
+expect 2 plan --device "$device" "${gemm[@]}"
+complains "$device: limits.warp: missing, expected a whole number from 1 to 128"
+expect 2 plan --device "$work/absent.json" "${gemm[@]}"
+complains 'absent.json'
+
 expect 2 plan --device h200 "${gemm[@]}" --comm nccl-9
 complains "--comm: comm kernel 'nccl-9' is not in the catalog"
 expect 2 plan --device h200 --threads 0 --registers 56

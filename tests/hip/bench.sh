@@ -59,7 +59,7 @@ rows sequential priority shaped_priority
 ELBOWROOM_FAKE_HIP_DEVICES=0 expect 77 "${run[@]}" "$work/gelu.json"
 complains 'backend hip: HIP 6.3.42134 shows no GPU'
 ELBOWROOM_FAKE_HIP_ARCH=gfx1030 expect 77 "${run[@]}" "$work/gelu.json"
-complains 'backend hip: GPU 0 (Fake AMD Instinct MI250X): architecture gfx1030, expected one of gfx906, gfx908, gfx90a, gfx942'
+complains 'backend hip: GPU 0 (Fake AMD Instinct MI250X): architecture gfx1030, expected one of gfx906, gfx908, gfx90a, gfx942, gfx950'
 ELBOWROOM_FAKE_HIP_FAIL=hipGetDeviceCount:999 expect 77 "${run[@]}" "$work/gelu.json"
 complains 'backend hip: hipGetDeviceCount failed: '
 ELBOWROOM_FAKE_HIP_FAIL=hipModuleLaunchKernel:719:20 expect 1 "${run[@]}" "$work/gelu.json"

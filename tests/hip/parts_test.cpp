@@ -56,7 +56,7 @@ TEST(ArchitectureLimits, HalveTheRegistersBeforeCdna2) {
 TEST(ArchitectureLimits, NameWhatIsKnown) {
   const Result<DeviceLimits> limits = hip::architecture_limits("gfx1030");
   ASSERT_FALSE(limits);
-  EXPECT_EQ("architecture gfx1030, expected one of gfx906, gfx908, gfx90a, gfx942; HIP_VISIBLE_DEVICES hides devices",
+  EXPECT_EQ("architecture gfx1030, expected one of gfx906, gfx908, gfx90a, gfx942, gfx950; HIP_VISIBLE_DEVICES hides devices",
             limits.error().message);
 }
 

@@ -10,8 +10,8 @@
 #include "base/most_ranks.hpp"
 #include "base/number_of.hpp"
 #include "console.hpp"
+#include "device_option.hpp"
 #include "elbowroom/model/case.hpp"
-#include "elbowroom/model/device_catalog.hpp"
 #include "machine_option.hpp"
 #include "output.hpp"
 
@@ -26,9 +26,8 @@ Status check(const CaseOptions& options) {
   if (options.machine) {
     if (Result<MachineSpec> machine = machine_of(*options.machine); !machine) { return machine.error(); }
   }
-  if (options.device == "auto") { return {}; }
-  const Result<DeviceLimits> known = find_device(options.device);
-  return known ? Status() : Status(invalid_input(fmt::format("--device: {}", known.error().message)));
+  const Result<std::optional<DeviceLimits>> known = described_device(options.device);
+  return known ? Status() : Status(known.error());
 }
 
 /// The library names what an option holds; here it is the option.
@@ -80,7 +79,8 @@ void add_case_options(CLI::App& command, CaseOptions& options) {
       ->excludes(suite);
   command.add_option("--only", options.only, "Only the cases in whose name this regular expression is found");
   command.add_option("--backend", options.backend, "auto, cuda, hip or sim")->capture_default_str();
-  command.add_option("--device", options.device, "Catalog name the devices must have, or auto")->capture_default_str();
+  command.add_option("--device", options.device, "Name the devices must have, a device file for the simulator, or auto")
+      ->capture_default_str();
   command.add_option("--machine", options.machine, machine_help() + "; of the simulator");
   command.add_option("-g,--gpus", options.gpus, "Number of GPUs instead of the suite's (2) or the file's");
   // The parser takes a negative number for a great one, and one that is too great for the greatest.
@@ -116,6 +116,10 @@ BackendRequest backend_request(const CaseOptions& options) {
   request.options.device = options.device;
   if (options.machine) {
     if (Result<MachineSpec> machine = machine_of(*options.machine)) { request.options.machine = *machine; }
+  }
+  if (Result<std::optional<DeviceLimits>> described = described_device(options.device); described && *described) {
+    request.options.device = (*described)->name;
+    request.options.described = std::move(**described);
   }
   request.options.seed = options.seed;
   request.options.time_limit = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * options.timeout_s));

@@ -43,7 +43,7 @@ std::string simulated_width(const std::string& device) {
   BackendOptions options;
   options.device = device;
   const Result<std::unique_ptr<Backend>> simulator = open_backend("sim", options);
-  if (!simulator || !(*simulator)->devices().front().model) { return "unknown"; }
+  if (!simulator || !(*simulator)->devices().front().model) { return "not simulated"; }
   const ModelWidth& model = *(*simulator)->devices().front().model;
   return fmt::format("{}, {:g} %{}", to_string(model.basis), model.width * 100,
                      model.basis == Basis::extrapolated ? " or more" : "");
@@ -52,7 +52,7 @@ std::string simulated_width(const std::string& device) {
 std::string catalog_lines() {
   std::string lines = "Devices known to plan and sim, and how far off simulated times may be\n";
   for (const DeviceLimits& device : device_catalog()) {
-    lines += fmt::format("  {:<8} {} ({}, {} SMs); {}\n", device.name, device.title, device.architecture, device.sms.count(),
+    lines += fmt::format("  {:<14} {} ({}, {} SMs); {}\n", device.name, device.title, device.architecture, device.sms.count(),
                          simulated_width(device.name));
   }
   lines += "Communication kernels known to plan\n ";

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "console.hpp"
+#include "device_option.hpp"
 #include "elbowroom/model/comm_catalog.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 #include "elbowroom/model/size.hpp"
@@ -47,7 +48,9 @@ struct PlanArguments {
 /// `notice`: what to say of it with the plan.
 Result<DeviceLimits> device_of(const PlanArguments& arguments, const Result<LiveMachine>& live,
                                std::optional<std::string>& notice) {
-  if (arguments.device != "auto") { return find_device(arguments.device); }
+  if (Result<std::optional<DeviceLimits>> described = described_device(arguments.device); !described || *described) {
+    return described ? Result<DeviceLimits>(std::move(**described)) : described.error();
+  }
   if (live) { return live->device; }
   notice = fmt::format("no device here ({}), planning for {}", live.error().message, kDeviceWithoutGpu);
   return find_device(kDeviceWithoutGpu);
@@ -78,7 +81,7 @@ Result<Beside> beside(const PlanArguments& arguments, const LiveDevice& live_dev
   const bool named = arguments.device != "auto" && arguments.comm;
   const Result<LiveMachine> live = named ? Result<LiveMachine>(unavailable("not looked for")) : live_device();
   const Result<DeviceLimits> device = device_of(arguments, live, notice);
-  if (!device) { return in_option("--device", device.error()); }
+  if (!device) { return device.error(); }
   const std::optional<CommRelease> there = live ? live->comm : std::nullopt;
   const Result<CommKernel> comm = find_comm_kernel(arguments.comm.value_or(default_comm_kernel(*device, there)), *device);
   if (!comm) { return in_option("--comm", comm.error()); }
@@ -169,7 +172,7 @@ void add_plan_command(CLI::App& app, LiveDevice live_device, std::function<int()
       command->add_option("FILE", arguments->file,
                           "Kernels of a cubin, fatbin, library, program, AMD code object, log of ptxas -v, output of "
                           "cuobjdump -res-usage, or folder of Triton's cache");
-  command->add_option("--device", arguments->device, "Catalog name, or auto: the device that is here")->capture_default_str();
+  command->add_option("--device", arguments->device, "Name, device file, or auto: the device that is here")->capture_default_str();
   CLI::Option* threads = command->add_option("--threads", arguments->threads, "Threads per block");
   CLI::Option* registers = command->add_option("--registers", arguments->registers, "Registers per thread (VGPRs on AMD)");
   command->add_option("--static-shared", arguments->static_shared, "Static shared memory per block (LDS on AMD)")

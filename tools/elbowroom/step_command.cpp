@@ -13,6 +13,7 @@
 
 #include "base/number_of.hpp"
 #include "console.hpp"
+#include "device_option.hpp"
 #include "elbowroom/backend/registry.hpp"
 #include "elbowroom/base/gibibytes.hpp"
 #include "elbowroom/base/grouped.hpp"
@@ -154,6 +155,9 @@ Status check_memory(const TransformerStep& request, const std::optional<std::str
   if (!name) { return {}; }
   BackendOptions options;
   options.device = *name;
+  Result<std::optional<DeviceLimits>> described = described_device(*name);
+  if (!described) { return described.error(); }
+  options.described = *std::move(described);
   const Result<std::unique_ptr<Backend>> backend = open_backend("sim", options);
   if (!backend) { return invalid_input(fmt::format("--device: {}", backend.error().message)); }
   const TrainingMemory needed = training_memory(request);
@@ -257,7 +261,8 @@ void add_step_command(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--bucket", arguments->bucket, "Gradients that replicas add together")->capture_default_str();
   command->add_flag("--without-optimizer", arguments->without_optimizer, "Leave the parameters as they are");
   command->add_option("--repeats", arguments->step.repeats, "Times that a run does the step")->capture_default_str();
-  command->add_option("--device", arguments->device, "Refuse what does not fit the memory of this device of the catalog");
+  command->add_option("--device", arguments->device,
+                      "Refuse what does not fit the memory of this device: a name, or a device file");
   command->add_option("--json", arguments->json_file, "Write elbowroom.step/1 to this file; - for standard output");
   command->callback([=, &chosen] { chosen = [arguments] { return run_step(*arguments); }; });
 }

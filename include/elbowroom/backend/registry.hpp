@@ -25,6 +25,7 @@ struct OwnRank {
 
 struct BackendOptions {
   std::string device = "auto";                    ///< catalog name that the devices must be (cuda, hip) or are taken to be (sim)
+  std::optional<DeviceLimits> described{};        ///< sim: what the devices are taken to be, whatever `device` says
   std::uint64_t seed = 1;                         ///< of the data that kernels work on and of any noise model
   bool predicts = false;                          ///< sim: without the noise of ELBOWROOM_SIM_NOISE, as a prediction is
   std::chrono::milliseconds time_limit{120'000};  ///< a run that takes longer is aborted and reported

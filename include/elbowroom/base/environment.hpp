@@ -35,6 +35,8 @@ inline constexpr EnvironmentVariable kAmdSmiLibrary{"ELBOWROOM_AMD_SMI_LIBRARY",
                                                     "path of the AMD SMI library to load instead of libamd_smi.so"};
 
 inline constexpr EnvironmentVariable kProfile{"ELBOWROOM_PROFILE", "profile file that tune, bench and run use when none is named"};
+inline constexpr EnvironmentVariable kDevicePath{"ELBOWROOM_DEVICE_PATH",
+                                                 "folders of device files, with : between them, whose names --device takes"};
 inline constexpr EnvironmentVariable kSimNoise{"ELBOWROOM_SIM_NOISE",
                                                "scatter of simulated run times, percent from 0 (default) to 20"};
 

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "elbowroom/base/quantities.hpp"
 
 namespace elbowroom {
+
+struct DeviceFacts;
 
 enum class Vendor { nvidia, amd };
 
@@ -28,8 +31,9 @@ struct DeviceLimits {
   Bytes shared_per_block;           ///< most that a launch may ask for, static and dynamic together
   Bytes shared_reserved_per_block;  ///< taken by the system beside what the block asks for
   Bytes shared_granule;
-  int max_cluster = 1;  ///< portable limit of blocks in a cluster; 1: no clusters
-  std::string source;   ///< where these numbers come from
+  int max_cluster = 1;                       ///< portable limit of blocks in a cluster; 1: no clusters
+  std::string source;                        ///< where these numbers come from
+  std::shared_ptr<const DeviceFacts> facts;  ///< of a device file (model/device_facts.hpp); null for a device that is there
 };
 
 }  // namespace elbowroom

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
 
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/model/device_limits.hpp"
@@ -16,9 +15,8 @@ struct PartRate {
   [[nodiscard]] double best() const { return reached.value_or(peak); }
 };
 
-/// How fast the parts of one device of the catalog work, each with nothing beside it.
+/// How fast the parts of one device work, each with nothing beside it.
 struct DeviceRates {
-  std::string_view device;   ///< catalog name
   PartRate f32;              ///< flop of all SMs on the FMA units
   PartRate bf16;             ///< dense flop of all SMs on the matrix units
   PartRate memory;           ///< bytes
@@ -26,7 +24,7 @@ struct DeviceRates {
   bool switch_adds = false;  ///< the switch between the links adds what several ranks send
 };
 
-/// Absent: a device that is not in the catalog.
+/// Absent: one of them is not known of this device.
 ELBOWROOM_API std::optional<DeviceRates> rates_of(const DeviceLimits& device);
 
 }  // namespace elbowroom

@@ -79,11 +79,18 @@ TEST(ModelWidth, OfH200IsWhatHoldsNineInTenRowsThatNoConstantRestsOn) {
 TEST(ModelWidth, OnlyTheDeviceOfTheRowsIsFitted) {
   for (const DeviceLimits& device : device_catalog()) {
     const ModelWidth width = model_width_of(device);
-    EXPECT_EQ(width.fitted(), device.name == "h200") << device.name;
+    EXPECT_EQ(width.basis == Basis::fitted, device.name == "h200") << device.name;
     EXPECT_EQ(width.basis == Basis::extrapolated, device.name != "h200" && device.name != "h100") << device.name;
     EXPECT_NE(width.source.find(device.name), std::string::npos) << device.name;
     EXPECT_GT(width.width, 0) << device.name;
   }
+}
+
+// The name alone says nothing of the constants.
+TEST(ModelWidth, OfAFileThatTakesTheNameIsExtrapolated) {
+  DeviceLimits other = *find_device("h200");
+  other.facts = std::make_shared<const DeviceFacts>(*other.facts);
+  EXPECT_EQ(model_width_of(other).basis, Basis::extrapolated);
 }
 
 TEST(ModelWidth, EverySimulatedDeviceCarriesIt) {

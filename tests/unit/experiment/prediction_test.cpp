@@ -37,6 +37,7 @@ TEST(Prediction, OfALongPipelineGoesOnAsItRan) {
 TEST(Prediction, IsNotThereForDevicesThatNobodyKnows) {
   DeviceLimits unknown = *find_device("h200");
   unknown.name = "z9";
+  unknown.facts.reset();
   EXPECT_FALSE(simulated_times(small_case(), unknown));
 }
 

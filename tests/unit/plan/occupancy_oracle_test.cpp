@@ -108,8 +108,9 @@ TEST_P(OccupancyOracle, AgreesOnAHundredThousandRandomFootprints) {
 
 #endif
 
-// sm_86, sm_80, sm_90, sm_100.
-INSTANTIATE_TEST_SUITE_P(Devices, OccupancyOracle, ::testing::Values("a40", "a100", "h200", "b200"),
+// One device of each architecture of NVIDIA's; the others have the same limits.
+INSTANTIATE_TEST_SUITE_P(Devices, OccupancyOracle,
+                         ::testing::Values("v100", "t4", "a100", "a40", "l40s", "h200", "b200", "rtx5090", "gb10"),
                          [](const auto& tested) { return std::string(tested.param); });
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 TEST(PadRangesPage, CoversEveryDeviceOfTheCatalog) {
   const std::string page = pad_ranges_page();
-  for (const DeviceLimits& device : device_catalog()) { EXPECT_THAT(page, ::testing::HasSubstr("## " + device.title)); }
+  for (const DeviceLimits& device : device_catalog()) { EXPECT_THAT(page, ::testing::HasSubstr(device.title)); }
   EXPECT_EQ(page.find("Does not run"), std::string::npos);
   // The f32 GEMM of pad_ranges_test on H200.
   EXPECT_THAT(page, ::testing::HasSubstr("| 3 | 53,376 | 72,704 | shared memory | blocked by registers, shared memory |"));
