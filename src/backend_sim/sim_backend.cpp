@@ -46,8 +46,10 @@ class SimBackend final : public Backend {
   Result<std::unique_ptr<Workload>> prepare(const Step& step) override {
     const int host = machine_ ? machine_->host_gpus : performance_of(devices_.front().limits).host;
     if (Status joined = within_hosts(step, host, machine_); !joined) { return joined.error(); }
-    const Bytes needed = memory_per_device(step);
-    if (const Bytes room = devices_.front().memory; needed > room) {
+    const Bytes room = devices_.front().memory;
+    const Status fits = step.memory ? check_fits(*step.memory, room, devices_.front().limits.name) : Status();
+    if (!fits) { return invalid_input(fmt::format("memory: {}", fits.error().message)); }
+    if (const Bytes needed = memory_per_device(step); needed > room) {
       return invalid_input(
           fmt::format("compute and collective.bytes: {:.1f} GiB on each GPU, expected at most {:.1f} GiB (memory of {})",
                       in_gibibytes(needed), in_gibibytes(room), devices_.front().limits.name));

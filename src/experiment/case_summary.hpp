@@ -9,12 +9,11 @@
 
 namespace elbowroom::detail {
 
-/// Of trials on the backend. The interval of a model that is not fitted on the device is the model's: its trials agree with each
-/// other whatever it is worth.
+/// Of trials on the backend. The interval of simulated ones is the model's: they agree with each other whatever it is worth.
 inline Result<Summary> summary_on(const Backend& backend, std::span<const Microseconds> times, std::uint64_t seed) {
   const std::optional<ModelWidth>& model = backend.devices().front().model;
   Result<Summary> summary = summarize(times, seed);
-  return summary && model && !model->fitted() ? widened(*summary, model->width) : summary;
+  return summary && model ? widened(*summary, model->width) : summary;
 }
 
 }  // namespace elbowroom::detail

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 
 #include "elbowroom/report/scenario_line.hpp"
 #include "elbowroom/trace/overlap_metrics.hpp"
+#include "elbowroom/trace/rank_interval.hpp"
 #include "plan/candidate_json.hpp"
 #include "plan/overlap_plan_json.hpp"
 #include "report/case_lines.hpp"
@@ -48,10 +50,15 @@ std::size_t widest_reason(const std::vector<const MeasuredCandidate*>& candidate
   return width;
 }
 
+/// Of simulated trials it is the model's: they agree with each other whatever it is worth.
+RankInterval interval_of(const MeasuredCandidate& measured, const std::optional<ModelWidth>& model) {
+  return model ? widened(measured.interval(), model->width) : measured.interval();
+}
+
 /// What a row begins with in any width.
-std::string row_head(const MeasuredCandidate& measured, const StoredChoice& choice) {
+std::string row_head(const MeasuredCandidate& measured, const StoredChoice& choice, const std::optional<ModelWidth>& model) {
   const Candidate& candidate = measured.candidate;
-  const RankInterval interval = measured.interval();
+  const RankInterval interval = interval_of(measured, model);
   const bool chosen = candidate.scheme == choice.scheme && candidate.plan == choice.plan;
   return fmt::format("{} {:>9} {:>19}", chosen ? '*' : ' ', milliseconds(interval.median),
                      milliseconds(interval.low) + ".." + milliseconds(interval.high));
@@ -61,37 +68,39 @@ std::string plan_of_row(const MeasuredCandidate& measured) {
   return detail::schedule_words(to_string(measured.candidate.scheme), measured.candidate.plan);
 }
 
-std::string row(const MeasuredCandidate& measured, const StoredChoice& choice, std::size_t reason_width) {
+std::string row(const MeasuredCandidate& measured, const StoredChoice& choice, const std::optional<ModelWidth>& model,
+                std::size_t reason_width) {
   const Candidate& candidate = measured.candidate;
-  return fmt::format("{} {:>6} {:>9}  {:<{}} {}\n", row_head(measured, choice), measured.times.size(),
+  return fmt::format("{} {:>6} {:>9}  {:<{}} {}\n", row_head(measured, choice, model), measured.times.size(),
                      candidate.predicted ? milliseconds(*candidate.predicted) : "-", in_words(candidate.reason), reason_width,
                      plan_of_row(measured));
 }
 
-std::string rows(const std::vector<const MeasuredCandidate*>& sorted, const StoredChoice& choice, std::size_t width) {
+std::string rows(const std::vector<const MeasuredCandidate*>& sorted, const StoredChoice& choice,
+                 const std::optional<ModelWidth>& model, std::size_t width) {
   const std::size_t reason_width = widest_reason(sorted);
   std::string text = fmt::format("#   time ms         interval ms trials predicted  {:<{}} plan\n", kReasonTitle, reason_width);
   std::size_t widest = 0;
   for (const MeasuredCandidate* measured : sorted) {
-    const std::string line = row(*measured, choice, reason_width);
+    const std::string line = row(*measured, choice, model, reason_width);
     widest = std::max(widest, line.size() - 1);
     text += line;
   }
   if (widest <= width) { return text; }
   text = "#   time ms         interval ms  plan (--wide adds trials, predicted, how)\n";
   for (const MeasuredCandidate* measured : sorted) {
-    const std::string head = row_head(*measured, choice) + "  ";
+    const std::string head = row_head(*measured, choice, model) + "  ";
     text += detail::wrapped(head, plan_of_row(*measured), head.size(), width);
   }
   return text;
 }
 
-OrderedJson measured_json(const MeasuredCandidate& measured) {
+OrderedJson measured_json(const MeasuredCandidate& measured, const std::optional<ModelWidth>& model) {
   OrderedJson json = detail::candidate_json(measured.candidate);
   json["trials"] = measured.times.size();
   json["time_us"] = OrderedJson();
   if (!measured.times.empty()) {
-    const RankInterval interval = measured.interval();
+    const RankInterval interval = interval_of(measured, model);
     json["time_us"] = {{"median", interval.median.count()}, {"low", interval.low.count()}, {"high", interval.high.count()}};
   }
   json["dropped"] = measured.dropped ? OrderedJson(*measured.dropped) : OrderedJson();
@@ -129,7 +138,7 @@ std::string energy_lines(const TunedCase& tuned) {
   return text;
 }
 
-OrderedJson case_json(const TunedCase& tuned) {
+OrderedJson case_json(const TunedCase& tuned, const std::optional<ModelWidth>& model) {
   OrderedJson json = OrderedJson::object();
   detail::add_case(json, tuned.what);
   json["scheme"] = to_string(tuned.choice.scheme);
@@ -162,18 +171,18 @@ OrderedJson case_json(const TunedCase& tuned) {
   json["trials"] = tuned.choice.trials;
   json["spent_s"] = tuned.spent.count();
   json["candidates"] = OrderedJson::array();
-  for (const MeasuredCandidate& measured : tuned.candidates) { json["candidates"].push_back(measured_json(measured)); }
+  for (const MeasuredCandidate& measured : tuned.candidates) { json["candidates"].push_back(measured_json(measured, model)); }
   return json;
 }
 
 }  // namespace
 
-std::string to_table(const TunedCase& tuned, Provenance provenance, std::size_t width) {
+std::string to_table(const TunedCase& tuned, const Origin& origin, std::size_t width) {
   const std::vector<const MeasuredCandidate*> sorted = by_time(tuned);
-  std::string text = fmt::format("# {}: {}\n", to_string(provenance), case_line(tuned.what));
+  std::string text = fmt::format("# {}: {}\n", to_string(origin.provenance), case_line(tuned.what));
   text += fmt::format("# {} candidates, {} trials, {:.1f} s: {}\n", sorted.size(), tuned.choice.trials, tuned.spent.count(),
                       to_string(tuned.ending));
-  text += rows(sorted, tuned.choice, width);
+  text += rows(sorted, tuned.choice, origin.device.model, width);
   for (const MeasuredCandidate& measured : tuned.candidates) {
     if (measured.times.empty() && measured.dropped) {
       text += fmt::format("# refused: {}: {}\n", in_words(measured.candidate.plan), *measured.dropped);
@@ -206,7 +215,7 @@ std::string to_json(const Origin& origin, const std::vector<std::string>& left_o
   json["seed"] = origin.seed;
   json["without"] = left_out;
   json["cases"] = OrderedJson::array();
-  for (const TunedCase& tuned : cases) { json["cases"].push_back(case_json(tuned)); }
+  for (const TunedCase& tuned : cases) { json["cases"].push_back(case_json(tuned, origin.device.model)); }
   return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 

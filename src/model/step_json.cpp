@@ -264,6 +264,14 @@ Status read_operations(const json& operations, const std::string& source, Step& 
   return {};
 }
 
+Status read_memory(const json& object, const std::string& source, Step& step) {
+  if (!object.is_object()) { return wrong(source, "memory", object, "an object"); }
+  JsonFields fields(object, "memory.", source);
+  const auto bytes = [&](const char* name) { return Bytes(fields.integer(name, 0, std::int64_t{1} << 50)); };
+  step.memory = TrainingMemory{bytes("parameters"), bytes("gradients"), bytes("optimizer"), bytes("activations")};
+  return fields.finish();
+}
+
 Result<Step> read_step(const json& document, std::string_view text, const std::string& source) {
   JsonFields fields(document, "", source);
   const auto is_schema = [](std::string_view word) { return word == kStepSchema ? std::optional(word) : std::nullopt; };
@@ -274,6 +282,7 @@ Result<Step> read_step(const json& document, std::string_view text, const std::s
   const json* mesh = fields.member("mesh");
   const json* groups = fields.member("groups");
   const json* operations = fields.member("operations");
+  const json* memory = fields.member("memory");
   if (mesh == nullptr) { step.ranks = static_cast<int>(fields.integer("ranks", 1, kMostRanks)); }
   if (operations == nullptr) { fields.reject("operations", "missing", "a list of operations"); }
   if (Status finished = fields.finish(); !finished) { return finished.error(); }
@@ -283,6 +292,9 @@ Result<Step> read_step(const json& document, std::string_view text, const std::s
   }
   if (groups != nullptr) {
     if (Status read = read_groups(*groups, source, step); !read) { return read.error(); }
+  }
+  if (memory != nullptr) {
+    if (Status read = read_memory(*memory, source, step); !read) { return read.error(); }
   }
   if (Status read = read_operations(*operations, source, step); !read) { return read.error(); }
   return step;
@@ -357,6 +369,12 @@ std::string to_json(const Step& step, int indent) {
   for (const MeshAxis& axis : step.mesh) { document["mesh"][axis.name] = axis.size; }
   if (step.mesh.empty()) { document["ranks"] = step.ranks; }
   for (const Group& group : step.groups) { document["groups"].push_back({{"name", group.name}, {"ranks", group.ranks}}); }
+  if (step.memory) {
+    document["memory"] = {{"parameters", step.memory->parameters.count()},
+                          {"gradients", step.memory->gradients.count()},
+                          {"optimizer", step.memory->optimizer.count()},
+                          {"activations", step.memory->activations.count()}};
+  }
   document["operations"] = ordered_json::array();
   for (const Operation& operation : step.operations) { document["operations"].push_back(operation_json(step, operation)); }
   return document.dump(indent, ' ', false, ordered_json::error_handler_t::replace);

@@ -65,9 +65,7 @@ std::string statistics_line(const CaseResult& result, const std::optional<ModelW
                                  ? fmt::format("{}", most->time.trials)
                                  : fmt::format("{} to {}", fewest->time.trials, most->time.trials);
   const std::string medians = fmt::format("medians of {} {}", trials, most->time.trials == 1 ? "trial" : "trials");
-  if (model && !model->fitted()) {
-    return fmt::format("{}, intervals of the model: {:g} % to either side", medians, model->width * 100);
-  }
+  if (model) { return fmt::format("{}, intervals of the model: {:g} % to either side", medians, model->width * 100); }
   return fmt::format("{}, {:g} % bootstrap intervals", medians, result.results.front().time.confidence * 100.0);
 }
 

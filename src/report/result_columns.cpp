@@ -146,9 +146,8 @@ TableScale table_scale(const CaseResult& result, const std::optional<ModelWidth>
   for (const SchemeResult& scheme : result.results) { longest = std::max(longest, scheme.time.high); }
   TableScale scale;
   if (longest >= Microseconds(1000)) { scale = {"ms", 1000.0, 1}; }
-  const bool coarse = model && !model->fitted();
-  scale.decimals = decimals_for(longest.count() / scale.microseconds, coarse ? 3 : 5);
-  if (coarse) {
+  scale.decimals = decimals_for(longest.count() / scale.microseconds, model ? 3 : 5);
+  if (model) {
     scale.ratio_decimals = 2;
     scale.share_decimals = 0;
   }

@@ -19,6 +19,7 @@ std::string milliseconds_of(const Summary& time) { return fmt::format("{:.3f}", 
 std::string regret_of(const ComparedTime& compared) { return fmt::format("{:.2f}", 100 * compared.regret()); }
 
 std::string interval_of(const ComparedTime& compared) {
+  if (compared.ratio.low == compared.ratio.high) { return "-"; }
   return fmt::format("{:.2f}..{:.2f}", percent_more(compared.ratio.low), percent_more(compared.ratio.high));
 }
 

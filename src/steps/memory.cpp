@@ -1,11 +1,8 @@
 #include "elbowroom/steps/memory.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
 
-#include "elbowroom/base/gibibytes.hpp"
 #include "steps/local_shape.hpp"
 #include "steps/pipeline_schedule.hpp"
 
@@ -60,12 +57,6 @@ TrainingMemory training_memory(const TransformerStep& request) {
   memory.optimizer = Bytes(request.optimizer ? kOptimizer * parameters : 0);
   memory.activations = Bytes(activations(request, shape));
   return memory;
-}
-
-std::string in_words(const TrainingMemory& memory) {
-  return fmt::format("{:.1f} GiB of parameters, {:.1f} of gradients, {:.1f} of the optimizer, {:.1f} of activations: {:.1f} GiB",
-                     in_gibibytes(memory.parameters), in_gibibytes(memory.gradients), in_gibibytes(memory.optimizer),
-                     in_gibibytes(memory.activations), in_gibibytes(memory.total()));
 }
 
 }  // namespace elbowroom

@@ -32,4 +32,10 @@ RankInterval rank_interval(std::span<const Microseconds> times, double confidenc
   return {median, sorted[outside], sorted[sorted.size() - 1 - outside]};
 }
 
+RankInterval widened(RankInterval interval, double share) {
+  interval.low = std::min(interval.low, interval.median * (1 - share));
+  interval.high = std::max(interval.high, interval.median * (1 + share));
+  return interval;
+}
+
 }  // namespace elbowroom

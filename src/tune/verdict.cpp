@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <string>
 
 #include "elbowroom/trace/rank_interval.hpp"
 #include "elbowroom/tune/tuner.hpp"
@@ -19,18 +20,23 @@ constexpr double kConfidence = 0.95;
 
 bool beats(const RatioSummary& ratio) { return ratio.high < 1 && ratio.median <= 1 - kLeastGain; }
 
+/// " (20.1 to 22.0)"; nothing where the times of a simulator agree: that is no interval.
+std::string between(double low, double high, int decimals) {
+  return low == high ? "" : fmt::format(" ({:.{}f} to {:.{}f})", low, decimals, high, decimals);
+}
+
 Verdict taking(const Finalist& finalist, const RatioSummary& ratio, Scheme plain) {
   const auto saved = [](double share) { return 100 * (1 - share); };
   return {finalist.candidate, rank_interval(finalist.times).median, ratio,
-          fmt::format("{:.1f} % less time than {} ({:.1f} to {:.1f}), {}", saved(ratio.median), to_string(plain), saved(ratio.high),
-                      saved(ratio.low), in_words(finalist.candidate.reason))};
+          fmt::format("{:.1f} % less time than {}{}, {}", saved(ratio.median), to_string(plain),
+                      between(saved(ratio.high), saved(ratio.low), 1), in_words(finalist.candidate.reason))};
 }
 
 Verdict keeping(const Finalist& plain, const RatioSummary& ratio, const OverlapPlan& refused) {
   const std::string why = ratio.high < 1 ? fmt::format("less than {:.1f} % saved", 100 * kLeastGain) : "not less beyond noise";
   return {plain.candidate, rank_interval(plain.times).median, ratio,
-          fmt::format("{} kept: {} takes {:.3f} of its time ({:.3f} to {:.3f}), {}", to_string(plain.candidate.scheme),
-                      in_words(refused), ratio.median, ratio.low, ratio.high, why)};
+          fmt::format("{} kept: {} takes {:.3f} of its time{}, {}", to_string(plain.candidate.scheme), in_words(refused),
+                      ratio.median, between(ratio.low, ratio.high, 3), why)};
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "elbowroom/experiment/bench_case.hpp"
 #include "elbowroom/experiment/energy_settings.hpp"
 #include "elbowroom/report/result_markdown.hpp"
+#include "elbowroom/report/result_summary.hpp"
 #include "elbowroom/report/result_table.hpp"
 #include "elbowroom/report/scenario_line.hpp"
 #include "energy_options.hpp"
@@ -180,6 +181,7 @@ class BenchRun {
     results_.origin = origin_of(**backend, gpus, arguments_.cases.seed);
     traces_.origin = results_.origin;
     const int measured = measure(**backend);
+    if (results_.cases.size() > 1) { show("\n" + summary_table(results_)); }
     const int written = write_files(Destination::standard_output);
     if (measured != exit_ok) { return measured; }
     if (written != exit_ok) { return written; }

@@ -160,11 +160,8 @@ Status check_memory(const TransformerStep& request, const std::optional<std::str
   options.described = *std::move(described);
   const Result<std::unique_ptr<Backend>> backend = open_backend("sim", options);
   if (!backend) { return invalid_input(fmt::format("--device: {}", backend.error().message)); }
-  const TrainingMemory needed = training_memory(request);
-  const Bytes room = (*backend)->devices().front().memory;
-  if (needed.total() <= room) { return {}; }
-  return invalid_input(
-      fmt::format("--device: {} on a rank, expected at most the {:.1f} GiB of {}", in_words(needed), in_gibibytes(room), *name));
+  const Status fits = check_fits(training_memory(request), (*backend)->devices().front().memory, *name);
+  return fits ? Status() : Status(invalid_input(fmt::format("--device: {}", fits.error().message)));
 }
 
 int run_step(const StepArguments& arguments) {
@@ -172,8 +169,9 @@ int run_step(const StepArguments& arguments) {
   if (Status writable = check_outputs(outputs); !writable) { return complain(kStep, writable.error()); }
   const Result<TransformerStep> request = request_of(arguments);
   if (!request) { return complain(kStep, request.error()); }
-  const Result<Step> step = transformer_step(*request);
+  Result<Step> step = transformer_step(*request);
   if (!step) { return complain(kStep, step.error()); }
+  step->memory = training_memory(*request);
   if (Status fits = check_memory(*request, arguments.device); !fits) { return complain(kStep, fits.error()); }
   const std::string words = summary(*request, *step);
   if (arguments.json_file == "-") {

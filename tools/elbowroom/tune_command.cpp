@@ -176,7 +176,7 @@ class TuneCommand {
     Result<TunedCase> tuned = tune_case(backend, what, settings, progress);
     line.end_case();
     if (!tuned) { return tuned.error(); }
-    show("#\n" + to_table(*tuned, origin_.provenance, table_columns(arguments_.wide)));
+    show("#\n" + to_table(*tuned, origin_, table_columns(arguments_.wide)));
     Status stored = profile_ ? store_choice(*profile_, tuned->choice, notices()) : Status();
     cases_.push_back(std::move(*tuned));
     const bool to_file = arguments_.json_file && arguments_.json_file != "-";

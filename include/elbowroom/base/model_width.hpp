@@ -29,9 +29,6 @@ struct ModelWidth {
   Basis basis = Basis::extrapolated;
   double width = 0;    ///< to either side, as a share of the simulated time; of an extrapolated device the least to expect
   std::string source;  ///< the comparison that the width is taken from, in words
-
-  /// Where it is false, digits and intervals of trials would say more than is known.
-  [[nodiscard]] bool fitted() const { return basis == Basis::fitted; }
 };
 
 }  // namespace elbowroom

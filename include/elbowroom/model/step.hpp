@@ -12,6 +12,7 @@
 #include "elbowroom/base/time.hpp"
 #include "elbowroom/model/kernel_footprint.hpp"
 #include "elbowroom/model/scenario.hpp"
+#include "elbowroom/model/training_memory.hpp"
 
 namespace elbowroom {
 
@@ -88,6 +89,7 @@ struct Step {
   std::vector<MeshAxis> mesh;  ///< empty: ranks are named one by one, in groups
   std::vector<Group> groups;
   std::vector<Operation> operations;
+  std::optional<TrainingMemory> memory = std::nullopt;  ///< that training needs on a rank; GPUs run the step without it
   bool operator==(const Step&) const = default;
 };
 

@@ -21,4 +21,7 @@ struct RankInterval {
 /// greatest. Unlike a bootstrap it costs a sort, so that a tuner can ask after every trial.
 ELBOWROOM_API RankInterval rank_interval(std::span<const Microseconds> times, double confidence = 0.95);
 
+/// Ends at least `share` of the median to either side.
+ELBOWROOM_API RankInterval widened(RankInterval interval, double share);
+
 }  // namespace elbowroom

@@ -110,7 +110,7 @@ TEST_F(TuneCase, BeginsAnewWhereItsStateIsDamaged) {
 
 TEST_F(TuneCase, IsReportedWithEveryCandidate) {
   const TunedCase found = tuned(ample());
-  const std::string table = to_table(found, Provenance::simulated);
+  const std::string table = to_table(found, Origin());
   EXPECT_THAT(table, HasSubstr("# simulated: relu-ar"));
   EXPECT_THAT(table, HasSubstr("# because: " + found.choice.reason + "\n"));
   std::size_t rows = 0;

@@ -61,7 +61,7 @@ TEST(TuneStep, AChainHasNoShareOfItsCriticalPath) {
     const TunedCase found = tuned(*backend, what);
     EXPECT_GT(found.sequential, found.critical_path) << "by a launch";
     EXPECT_FALSE(found.can_overlap);
-    const std::string table = to_table(found, Provenance::simulated);
+    const std::string table = to_table(found, Origin());
     EXPECT_THAT(table, HasSubstr(", nothing to gain by overlap"));
     EXPECT_THAT(table, Not(HasSubstr("% of the critical path")));
     EXPECT_THAT(to_json(Origin(), {}, {found}), HasSubstr("\"overlap_efficiency\": null"));
@@ -78,8 +78,7 @@ TEST(TuneStep, IsNoSlowerThanTheBestBaselineAndSaysWhereItActs) {
   OverlapPlan engines;
   engines.copy_engine = true;
   EXPECT_THAT(trials.where_it_acts(engines).value_or(""), StartsWith("copy engines on "));
-  EXPECT_THAT(to_table(found, Provenance::simulated),
-              HasSubstr("# simulated: layers: 2 ranks, 1 repeat; 8 operations, 3 of them communicate"));
+  EXPECT_THAT(to_table(found, Origin()), HasSubstr("# simulated: layers: 2 ranks, 1 repeat; 8 operations, 3 of them communicate"));
 }
 
 TEST(TuneStep, IsFoundAgainInAProfile) {

@@ -152,6 +152,9 @@ Step any_step() {
   Step step;
   step.name = "any";
   step.repeats = *rc::gen::inRange(1, 5);
+  if (*rc::gen::arbitrary<bool>()) {
+    step.memory = TrainingMemory{Bytes(*rc::gen::inRange(0, 9)), Bytes(1), Bytes(0), kibibytes(1 << 20)};
+  }
   const bool mesh = *rc::gen::arbitrary<bool>();
   if (mesh) {
     step.mesh = {{"zz", 2}, {"aa", *rc::gen::inRange(1, 4)}};

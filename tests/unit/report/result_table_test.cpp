@@ -67,25 +67,16 @@ TEST(ResultTable, SaysWhereItsFiguresComeFrom) {
   EXPECT_EQ(line_with(to_table(document), "simulated"), "");
 }
 
-TEST(ResultTable, ATableOfAModelThatIsNotFittedSaysSoAndHasNoDigitsToSpare) {
+TEST(ResultTable, ATableOfSimulatedTimesSaysHowFarOffAndHasNoDigitsToSpare) {
   ResultDocument document = example_document();
   document.origin.device.model = example_model();
   const std::string table = to_table(document);
   EXPECT_NE(line_with(table, "# model: nothing was measured on example"), "");
   EXPECT_NE(line_with(table, "# medians of 20 trials, intervals of the model: 10 % to either side; * least median"), "");
-  // 28.000 ms, ratio 0.700, 75.0 % and 87.5 % of a fitted model
+  // 28.000 ms, ratio 0.700, 75.0 % and 87.5 % where they are measured
   EXPECT_EQ(words_of(line_with(table, "* shaped_priority")),
             (Words{"*", "shaped_priority", "5", "38016", "yes", "-", "-", "28.0", "27.8..28.2", "0.70", "30", "88", "75", "16",
                    "-2", "shared_memory"}));
-}
-
-TEST(ResultTable, AFittedModelKeepsItsDigits) {
-  ResultDocument document = example_document();
-  document.origin.device.model = ModelWidth{Basis::fitted, 0.1, "fitted on example"};
-  const std::string table = to_table(document);
-  EXPECT_NE(line_with(table, "# model: fitted on example"), "");
-  EXPECT_NE(line_with(table, "95 % bootstrap intervals"), "");
-  EXPECT_NE(line_with(table, "28.000 27.800..28.200 0.700"), "");
 }
 
 TEST(ResultTable, ListsRefusalsAndNotesBeneath) {

@@ -9,7 +9,7 @@ namespace {
 
 // 197,120 parameters of four layers: 2 bytes, 2 of their gradients, 12 of the optimizer. Each layer keeps 34 bytes for each of 128
 // tokens and 64 columns.
-TEST(TrainingMemory, CountsWhatOneRankKeeps) {
+TEST(MemoryOfTraining, CountsWhatOneRankKeeps) {
   TransformerStep request = small_request();
   const TrainingMemory memory = training_memory(request);
   EXPECT_EQ(memory.parameters, Bytes(2 * 197'120));
@@ -24,7 +24,7 @@ TEST(TrainingMemory, CountsWhatOneRankKeeps) {
 }
 
 // Scores: 5 bytes for each of 4 heads x 128 x 128. What is computed again keeps 2 bytes of each layer's input, and one layer.
-TEST(TrainingMemory, KeepsLessOfWhatIsComputedAgain) {
+TEST(MemoryOfTraining, KeepsLessOfWhatIsComputedAgain) {
   TransformerStep request = small_request();
   request.kernels = Kernels::eager;
   const std::int64_t columns = 128 * 64;
@@ -37,7 +37,7 @@ TEST(TrainingMemory, KeepsLessOfWhatIsComputedAgain) {
 
 // Two stages of two layers: the first one has two micro-batches of 32 tokens under way, of four. Along tp 24 of 34 bytes are
 // shared.
-TEST(TrainingMemory, SharesWhatRanksShare) {
+TEST(MemoryOfTraining, SharesWhatRanksShare) {
   TransformerStep request = small_request();
   request.parallel.pp = 2;
   request.parallel.micro = 4;
@@ -49,11 +49,6 @@ TEST(TrainingMemory, SharesWhatRanksShare) {
   request = small_request();
   request.parallel.fsdp = 4;
   EXPECT_EQ(training_memory(request).optimizer, Bytes(3 * 197'120));
-}
-
-TEST(TrainingMemory, SaysTheSum) {
-  EXPECT_EQ(in_words({mebibytes(1'536), mebibytes(1'536), mebibytes(9'216), mebibytes(3'072)}),
-            "1.5 GiB of parameters, 1.5 of gradients, 9.0 of the optimizer, 3.0 of activations: 15.0 GiB");
 }
 
 }  // namespace

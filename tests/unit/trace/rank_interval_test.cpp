@@ -23,6 +23,8 @@ TEST(RankInterval, OfFewTimesIsTheirRange) {
   EXPECT_EQ(of({3, 9, 1, 2, 4}), expected(3, 1, 9));  // the range of five holds the median with 1 - 2/32 = 93.75 %
 }
 
+TEST(RankInterval, IsWidenedToAShareOfTheMedian) { EXPECT_EQ(widened(expected(100, 95, 130), 0.25), expected(100, 75, 130)); }
+
 TEST(RankInterval, LeavesOutWhatTheConfidenceAllows) {
   // Nine: leaving one out on either side fails with 2 (1 + 9) / 512 = 3.9 %, two with 2 (1 + 9 + 36) / 512 = 18 %.
   EXPECT_EQ(of({9, 8, 7, 6, 5, 4, 3, 2, 1}), expected(5, 2, 8));
