@@ -1,5 +1,10 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "elbowroom/report/kernels_report.hpp"
 #include "elbowroom/report/plan_report.hpp"
@@ -82,6 +87,45 @@ Json comm_json(const CommKernel& comm, bool is_default) {
   return json;
 }
 
+std::string dumped(const Json& json, std::size_t depth) {
+  std::string text = json.dump(2, ' ', true, Json::error_handler_t::replace);
+  for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1)) { text.insert(at + 1, depth, ' '); }
+  return text;
+}
+
+/// An object's text without its end, for members that follow.
+std::string opened(const Json& json, std::size_t depth) {
+  const std::string text = dumped(json, depth);
+  return text.substr(0, text.rfind('\n'));
+}
+
+// A library has thousands of kernels and few footprints.
+using KnownResidencies = std::map<std::array<std::int64_t, 4>, std::string>;
+
+const std::string& residencies_of(const PlannedKernel& kernel, KnownResidencies& known) {
+  const KernelFootprint& block = kernel.footprint;
+  const auto [found, added] = known.try_emplace(
+      {block.threads.count(), block.registers_per_thread.count(), block.static_shared.count(), block.dynamic_shared.count()});
+  if (added) {
+    Json rows = Json::array();
+    for (const ResidencyRow& row : kernel.plan->rows) { rows.push_back(row_json(row)); }
+    found->second = dumped(rows, 6);
+  }
+  return found->second;
+}
+
+std::string kernel_text(const PlannedKernel& kernel, KnownResidencies& known) {
+  Json json;
+  json["name"] = kernel.name;
+  json["architecture"] = kernel.architecture;
+  add_footprint(json, kernel.footprint);
+  if (!kernel.plan) {
+    json["refused"] = kernel.plan.error().message;
+    return dumped(json, 4);
+  }
+  return opened(json, 4) + ",\n      \"residencies\": " + residencies_of(kernel, known) + "\n    }";
+}
+
 }  // namespace
 
 std::string plan_json(const PlanReport& report) {
@@ -97,25 +141,16 @@ std::string plan_json(const PlanReport& report) {
 }
 
 std::string kernels_json(const KernelsReport& report) {
-  Json json;
-  json["schema"] = kKernelsSchema;
-  json["device"] = device_json(report.device);
-  json["comm"] = comm_json(report.comm, report.comm_is_default);
-  json["kernels"] = Json::array();
+  Json head;
+  head["schema"] = kKernelsSchema;
+  head["device"] = device_json(report.device);
+  head["comm"] = comm_json(report.comm, report.comm_is_default);
+  std::string text = opened(head, 0) + ",\n  \"kernels\": [";
+  KnownResidencies known;
   for (const PlannedKernel& kernel : report.kernels) {
-    Json one;
-    one["name"] = kernel.name;
-    one["architecture"] = kernel.architecture;
-    add_footprint(one, kernel.footprint);
-    if (!kernel.plan) {
-      one["refused"] = kernel.plan.error().message;
-    } else {
-      one["residencies"] = Json::array();
-      for (const ResidencyRow& row : kernel.plan->rows) { one["residencies"].push_back(row_json(row)); }
-    }
-    json["kernels"].push_back(std::move(one));
+    text += fmt::format("{}\n    {}", &kernel == report.kernels.data() ? "" : ",", kernel_text(kernel, known));
   }
-  return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+  return text + "\n  ]\n}\n";
 }
 
 }  // namespace elbowroom
