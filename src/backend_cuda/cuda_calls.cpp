@@ -47,6 +47,10 @@ static_assert(cudaMemcpyHostToDevice == gpu::kHostToDevice && cudaMemcpyDeviceTo
 static_assert(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES == static_cast<int>(gpu::FunctionAttribute::static_shared) &&
               CU_FUNC_ATTRIBUTE_NUM_REGS == static_cast<int>(gpu::FunctionAttribute::registers) &&
               CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES == static_cast<int>(gpu::FunctionAttribute::max_dynamic_shared) &&
+              CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT == static_cast<int>(gpu::FunctionAttribute::carveout) &&
+              CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH == static_cast<int>(gpu::FunctionAttribute::cluster_width) &&
+              CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT == static_cast<int>(gpu::FunctionAttribute::cluster_height) &&
+              CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH == static_cast<int>(gpu::FunctionAttribute::cluster_depth) &&
               cudaFuncAttributeMaxDynamicSharedMemorySize == static_cast<int>(gpu::FunctionAttribute::max_dynamic_shared));
 
 /// A kernel of this project is known by its symbol, the same on every device.
@@ -65,6 +69,8 @@ int get_attribute(int* value, int which, gpu::Function function) {
     case gpu::FunctionAttribute::max_dynamic_shared:
       *value = attributes.maxDynamicSharedSizeBytes;
       break;
+    default:
+      return static_cast<int>(cudaErrorInvalidValue);
   }
   return static_cast<int>(code);
 }

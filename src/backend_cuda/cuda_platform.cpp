@@ -13,6 +13,7 @@
 #include "backend_cuda/kernel_recorder.hpp"
 #include "backend_cuda/launch_completion.hpp"
 #include "backend_cuda/nccl_environment.hpp"
+#include "backend_cuda/user_modules.hpp"
 #include "elbowroom/plan/capabilities.hpp"
 
 namespace elbowroom::cuda {
@@ -50,6 +51,16 @@ Result<gpu::OwnFunction> CudaPlatform::function(const std::string& name, int dev
   const auto found = functions_.find(name);
   if (found == functions_.end()) { return failed(fmt::format("no kernel {} was compiled", name)); }
   return found->second;
+}
+
+Result<gpu::Function> CudaPlatform::module_function(const std::string& file, const std::string& name, int device) {
+  if (Status used = runtime().use_device(device); !used) { return used.error(); }
+  if (!modules_) {
+    Result<gpu::ModuleFiles> modules = user_modules();
+    if (!modules) { return modules.error(); }
+    modules_ = std::move(*modules);
+  }
+  return modules_->function(file, name, device);
 }
 
 Result<std::unique_ptr<gpu::BlasLibrary>> CudaPlatform::blas() const { return load_cublas(); }

@@ -2,9 +2,11 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "backend_gpu/module_files.hpp"
 #include "backend_gpu/platform.hpp"
 
 namespace elbowroom::cuda {
@@ -18,6 +20,7 @@ class CudaPlatform final : public gpu::Platform {
   [[nodiscard]] std::string_view name() const override { return "cuda"; }
   [[nodiscard]] std::string_view title() const override { return "CUDA"; }
   Result<gpu::OwnFunction> function(const std::string& name, int device) override;
+  Result<gpu::Function> module_function(const std::string& file, const std::string& name, int device) override;
   [[nodiscard]] std::int64_t most_blocks(Threads) const override { return INT32_MAX; }
   [[nodiscard]] Result<std::unique_ptr<gpu::BlasLibrary>> blas() const override;
   Result<std::unique_ptr<gpu::StartLine>> start_line(const std::vector<int>& devices) override;
@@ -35,6 +38,7 @@ class CudaPlatform final : public gpu::Platform {
 
   Status launches_observed_;
   std::map<std::string, gpu::OwnFunction> functions_;
+  std::optional<gpu::ModuleFiles> modules_;
 };
 
 }  // namespace elbowroom::cuda

@@ -47,7 +47,11 @@ inline constexpr int kDeviceToDevice = 3;
 enum class FunctionAttribute : int {
   static_shared = 1,
   registers = 4,           ///< of a thread
-  max_dynamic_shared = 8,  ///< what a launch may ask for; of CUDA's functions only
+  max_dynamic_shared = 8,  ///< what a launch may ask for; of CUDA's functions only, as what follows
+  carveout = 9,            ///< percent of an SM's L1 that is preferred as shared memory; -1: the driver's choice
+  cluster_width = 11,      ///< blocks of a cluster, all three or none
+  cluster_height = 12,
+  cluster_depth = 13,
 };
 
 /// Kernels of one kind of module. A grid and a block are given in x, y and z, as blocks and threads.

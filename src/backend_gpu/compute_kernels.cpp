@@ -8,6 +8,7 @@
 #include "backend_gpu/data_kernels.hpp"
 #include "backend_gpu/gemm_operands.hpp"
 #include "backend_gpu/library_gemm.hpp"
+#include "backend_gpu/module_kernel.hpp"
 #include "backend_gpu/own_kernel.hpp"
 #include "backend_gpu/tiled_gemm_variants.hpp"
 
@@ -146,6 +147,11 @@ Result<std::unique_ptr<ComputeKernel>> make_compute_kernel(Platform& platform, c
                                                            const std::vector<int>& devices, std::uint64_t seed) {
   if (const auto* tiled = std::get_if<TiledGemm>(&compute)) { return TiledGemmKernel::make(platform, *tiled, devices, seed); }
   if (const auto* what = std::get_if<Elementwise>(&compute)) { return ElementwiseKernel::make(platform, *what, devices, seed); }
+  if (const auto* module = std::get_if<ModuleKernel>(&compute)) { return make_module_kernel(platform, *module, devices, seed); }
+  if (std::holds_alternative<FootprintKernel>(compute)) {
+    return invalid_input(fmt::format(
+        "compute.kernel: footprint, expected one that {} can launch (the simulator takes it by its numbers)", platform.title()));
+  }
   return make_library_gemm(platform, std::get<LibraryGemm>(compute), devices, seed);
 }
 

@@ -59,6 +59,9 @@ class Platform {
   /// The kernel of this project with that name, which ends in the type of its elements ("fill_uniform_f32"). Makes `device`
   /// current.
   virtual Result<OwnFunction> function(const std::string& name, int device) = 0;
+  /// The kernel of that name in a user's module, for `calls.application`. Makes `device` current. `invalid_input` that names the
+  /// member of the scenario.
+  virtual Result<Function> module_function(const std::string& file, const std::string& name, int device) = 0;
   /// How many blocks a grid of such blocks may have in x.
   [[nodiscard]] virtual std::int64_t most_blocks(Threads threads) const = 0;
 

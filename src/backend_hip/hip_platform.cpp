@@ -16,10 +16,28 @@ namespace {
 
 constexpr Threads kThreads(256);  // of every kernel of this project that a workload launches
 
+/// Users' code objects.
+gpu::ModuleFiles user_modules(const std::shared_ptr<const HipLibrary>& hip) {
+  const auto load = [hip](const std::string& image) -> Result<gpu::ModuleFiles::Module> {
+    HipModule module = nullptr;
+    const Status loaded = hip->runtime().check(hip->functions.module_load_data(&module, image.data()), "hipModuleLoadData");
+    if (!loaded) { return loaded.error(); }
+    return gpu::ModuleFiles::Module(
+        module, [hip](void* kept) { static_cast<void>(hip->functions.module_unload(static_cast<HipModule>(kept))); });
+  };
+  const auto find = [hip](void* module, const std::string& name) -> Result<gpu::Function> {
+    gpu::Function function = nullptr;
+    const int code = hip->functions.module_get_function(&function, static_cast<HipModule>(module), name.c_str());
+    const Status found = hip->runtime().check(code, "hipModuleGetFunction");
+    return found ? Result<gpu::Function>(function) : found.error();
+  };
+  return {load, find};
+}
+
 }  // namespace
 
 HipPlatform::HipPlatform(std::shared_ptr<const HipLibrary> hip, std::vector<DeviceInfo> devices, std::vector<std::string> targets)
-    : Platform(hip->runtime().calls, std::move(devices)), hip_(hip), code_(std::move(hip), std::move(targets)) {}
+    : Platform(hip->runtime().calls, std::move(devices)), hip_(hip), code_(hip, std::move(targets)), modules_(user_modules(hip)) {}
 
 Status HipPlatform::get_ready() {
   if (probed_) { return {}; }
@@ -34,6 +52,11 @@ Result<gpu::OwnFunction> HipPlatform::function(const std::string& name, int devi
   const Result<gpu::Function> found = code_.function(name, device);
   if (!found) { return found.error(); }
   return gpu::OwnFunction{*found, kThreads};
+}
+
+Result<gpu::Function> HipPlatform::module_function(const std::string& file, const std::string& name, int device) {
+  if (Status used = runtime().use_device(device); !used) { return used.error(); }
+  return modules_.function(file, name, device);
 }
 
 // HIP counts a grid in threads and wants fewer than 2^32 of them in a direction.

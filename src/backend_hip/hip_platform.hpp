@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "backend_gpu/module_files.hpp"
 #include "backend_gpu/platform.hpp"
 #include "backend_hip/device_code.hpp"
 #include "backend_hip/hip_library.hpp"
@@ -22,6 +23,7 @@ class HipPlatform : public gpu::Platform {
   /// Measures once whether priorities act: all devices have one driver, what holds on the first holds on all.
   Status get_ready() override;
   Result<gpu::OwnFunction> function(const std::string& name, int device) override;
+  Result<gpu::Function> module_function(const std::string& file, const std::string& name, int device) override;
   [[nodiscard]] std::int64_t most_blocks(Threads threads) const override;
   [[nodiscard]] Result<std::unique_ptr<gpu::BlasLibrary>> blas() const override;
   Result<std::unique_ptr<gpu::StartLine>> start_line(const std::vector<int>& devices) override;
@@ -40,6 +42,7 @@ class HipPlatform : public gpu::Platform {
  private:
   std::shared_ptr<const HipLibrary> hip_;
   DeviceCode code_;
+  gpu::ModuleFiles modules_;
   bool probed_ = false;
   Status priority_acts_;  ///< why a stream's priority has no effect here
 };

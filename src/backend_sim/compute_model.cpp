@@ -154,6 +154,17 @@ ComputeProfile profile(const Elementwise& what, const KernelFootprint& footprint
   return profile;
 }
 
+// What it moves, it waits for.
+ComputeProfile profile(const FootprintKernel& kernel, int most) {
+  ComputeProfile profile;
+  profile.footprint = kernel.footprint;
+  profile.work = {kernel.blocks.count(), 1, kernel.blocks.count(), 1};
+  profile.tile_time.assign(static_cast<std::size_t>(most), kernel.block_time.count());
+  profile.traffic = f(kernel.traffic.count());
+  profile.memory_share = kernel.traffic > Bytes(0) ? 1.0 : 0.0;
+  return profile;
+}
+
 // A persistent kernel of the vendor's library: one block per SM; whichever is free takes the next tile.
 constexpr std::int64_t kLibraryTileM = 128;
 constexpr std::int64_t kLibraryTileN = 256;
@@ -198,10 +209,18 @@ Result<ComputeProfile> compute_profile(const Compute& compute, const KernelFootp
     return profile(*tiled, *kernel, footprint, speed, most);
   }
   if (const auto* library = std::get_if<LibraryGemm>(&compute)) { return profile(*library, footprint, device, device.sms); }
+  if (const auto* described = std::get_if<FootprintKernel>(&compute)) { return profile(*described, most); }
   return profile(std::get<Elementwise>(compute), footprint, speed, most);
 }
 
 Result<ComputeProfile> compute_profile(const Compute& compute, const DeviceLimits& device) {
+  if (const auto* module = std::get_if<ModuleKernel>(&compute)) {
+    return invalid_input(fmt::format(
+        "compute.kernel: module ({}), expected one whose work the simulator knows; \"footprint\" describes it", module->function));
+  }
+  if (const auto* described = std::get_if<FootprintKernel>(&compute)) {
+    return compute_profile(compute, described->footprint, device);
+  }
   if (const auto* tiled = std::get_if<TiledGemm>(&compute)) {
     const Result<GemmKernel> kernel = kernel_of(*tiled);
     if (!kernel) { return kernel.error(); }

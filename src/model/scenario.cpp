@@ -5,23 +5,28 @@
 #include <algorithm>
 #include <array>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "base/most_ranks.hpp"
 #include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/model/comm_catalog.hpp"
+#include "model/described_kernels.hpp"
 #include "model/scenario_limits.hpp"
 #include "model/work_rules.hpp"
 
 namespace elbowroom {
 namespace {
 
+using detail::check;
 using detail::kLongestSide;
+using detail::memory;
 
 // Beyond every device's memory, and far from overflow in products and sums.
 constexpr Bytes kLargestBuffer = mebibytes(std::int64_t{16} << 20);
+
+// Of blocks in products with bytes.
+constexpr std::int64_t kMostCounted = std::int64_t{1} << 22;
 
 // Far from overflow in sums; only ratios count.
 constexpr double kGreatestShare = 1e12;
@@ -71,6 +76,10 @@ Status check(const Elementwise& elementwise) {
   return {};
 }
 
+Status check_any(const Compute& compute) {
+  return std::visit([](const auto& kernel) { return check(kernel); }, compute);
+}
+
 template <class Gemm>
 Bytes operands_and_result(const Gemm& gemm, DataType result) {
   return size_of(gemm.dtype) * (gemm.m * gemm.k + gemm.k * gemm.n) + size_of(result) * (gemm.m * gemm.n);
@@ -79,6 +88,7 @@ Bytes operands_and_result(const Gemm& gemm, DataType result) {
 Bytes memory(const TiledGemm& gemm) { return operands_and_result(gemm, DataType::f32); }
 Bytes memory(const LibraryGemm& gemm) { return operands_and_result(gemm, gemm.dtype); }
 Bytes memory(const Elementwise& elementwise) { return elementwise.bytes * 2; }
+Bytes memory(const FootprintKernel& /*kernel*/) { return Bytes(0); }
 
 Status check_root(const Collective& collective, const CollectiveFacts& facts, int ranks) {
   if (!collective.root) { return {}; }
@@ -118,9 +128,7 @@ bool is_control(char c) {
 
 namespace detail {
 
-Status validate(const Compute& compute) {
-  return std::visit([](const auto& kernel) { return check(kernel); }, compute);
-}
+Status validate(const Compute& compute) { return check_any(compute); }
 
 Status validate(const Collective& collective, int gpus) {
   const CollectiveFacts& facts = facts_of(collective.op);
@@ -189,23 +197,25 @@ std::string_view to_string(CollectiveOp op) { return facts_of(op).name; }
 std::string_view to_string(Pattern pattern) { return pattern == Pattern::pipeline ? "pipeline" : "pair"; }
 
 std::string_view kernel_name(const Compute& compute) {
-  constexpr std::array<std::string_view, 3> names{"tiled_gemm", "library_gemm", "elementwise"};
+  constexpr std::array<std::string_view, 5> names{"tiled_gemm", "library_gemm", "elementwise", "module", "footprint"};
   static_assert(std::variant_size_v<Compute> == names.size());
   return names[compute.index()];
 }
 
 double flop_of(const Compute& compute) {
   const auto of = [](const auto& kernel) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(kernel)>, Elementwise>) {
-      return 0.0;
-    } else {
+    if constexpr (requires { kernel.k; }) {
       return 2.0 * static_cast<double>(kernel.m) * static_cast<double>(kernel.n) * static_cast<double>(kernel.k);
+    } else {
+      return 0.0;
     }
   };
   return std::visit(of, compute);
 }
 
 std::optional<Blocks> compute_blocks(const Compute& compute) {
+  if (const auto* module = std::get_if<ModuleKernel>(&compute)) { return Blocks(module->grid.product()); }
+  if (const auto* described = std::get_if<FootprintKernel>(&compute)) { return described->blocks; }
   const auto* gemm = std::get_if<TiledGemm>(&compute);
   if (gemm == nullptr) { return std::nullopt; }
   const GridShape grid = gemm->grid.value_or(GridShape{gemm->n / gemm->tile_n, gemm->m / gemm->tile_m});
@@ -224,6 +234,13 @@ BufferSizes buffer_sizes(const Collective& collective, int gpus) {
 
 Bytes memory_of(const Compute& compute) {
   return std::visit([](const auto& kernel) { return memory(kernel); }, compute);
+}
+
+Bytes least_traffic_of(const Compute& compute) {
+  if (std::holds_alternative<ModuleKernel>(compute)) { return Bytes(0); }
+  const auto* described = std::get_if<FootprintKernel>(&compute);
+  // Blocks and bytes are both at most 2^40.
+  return described == nullptr ? memory_of(compute) : described->traffic * std::min(described->blocks.count(), kMostCounted);
 }
 
 }  // namespace elbowroom

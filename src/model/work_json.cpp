@@ -13,6 +13,7 @@
 #include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/model/comm_catalog.hpp"
 #include "elbowroom/model/size.hpp"
+#include "model/described_kernels.hpp"
 #include "model/scenario_limits.hpp"
 #include "model/scenario_words.hpp"
 
@@ -100,8 +101,11 @@ DataType read_dtype(JsonFields& fields) { return fields.word("dtype", word_of(kD
 
 Result<Compute> read_compute(const json& object, const std::string& path, const std::string& source) {
   using Reader = Compute (*)(JsonFields&);
-  constexpr std::array<std::pair<std::string_view, Reader>, 3> readers{
-      {{"tiled_gemm", read_tiled_gemm}, {"library_gemm", read_library_gemm}, {"elementwise", read_elementwise}}};
+  constexpr std::array<std::pair<std::string_view, Reader>, 5> readers{{{"tiled_gemm", read_tiled_gemm},
+                                                                        {"library_gemm", read_library_gemm},
+                                                                        {"elementwise", read_elementwise},
+                                                                        {"module", read_module},
+                                                                        {"footprint", read_footprint_kernel}}};
   JsonFields fields(object, path, source);
   const auto reader_of = [&readers](std::string_view word) -> std::optional<Reader> {
     for (const auto& [name, reader] : readers) {
@@ -109,7 +113,8 @@ Result<Compute> read_compute(const json& object, const std::string& path, const 
     }
     return std::nullopt;
   };
-  const Reader read = fields.word<Reader>("kernel", reader_of, "\"tiled_gemm\", \"library_gemm\" or \"elementwise\"", nullptr);
+  const Reader read = fields.word<Reader>(
+      "kernel", reader_of, "\"tiled_gemm\", \"library_gemm\", \"elementwise\", \"module\" or \"footprint\"", nullptr);
   if (read == nullptr) { return fields.finish().error(); }
   Compute compute = read(fields);
   if (Status status = fields.finish(); !status) { return status.error(); }

@@ -23,9 +23,13 @@ using PartTimes = std::array<Microseconds, kParts.size()>;
 double bytes(Bytes amount) { return static_cast<double>(amount.count()); }
 Microseconds at_rate(double work, const PartRate& rate) { return Microseconds(work / rate.best()); }
 
+/// Of the units that do its products; of a kernel that a document describes none are known, and none is counted.
 const PartRate& rate_of(const DeviceRates& rates, const Compute& compute) {
-  const DataType dtype = std::visit([](const auto& kernel) { return kernel.dtype; }, compute);
-  return dtype == DataType::f32 ? rates.f32 : rates.bf16;
+  const auto of_f32 = [](const auto& kernel) {
+    if constexpr (requires { kernel.dtype; }) { return kernel.dtype == DataType::f32; }
+    return true;
+  };
+  return std::visit(of_f32, compute) ? rates.f32 : rates.bf16;
 }
 
 // Ranks that add what they receive send 2 (n - 1) / n of the buffer. A switch that adds takes all of it and a share of the sum.
@@ -52,7 +56,8 @@ struct WorkTimes {
   int ranks;  // of one communicator
 
   PartTimes operator()(const Compute& compute) const {
-    return {at_rate(flop_of(compute), rate_of(rates, compute)), at_rate(bytes(memory_of(compute)), rates.memory), Microseconds(0)};
+    return {at_rate(flop_of(compute), rate_of(rates, compute)), at_rate(bytes(least_traffic_of(compute)), rates.memory),
+            Microseconds(0)};
   }
   PartTimes operator()(const RecordedKernel& kernel) const {
     return {*std::min_element(kernel.times.begin(), kernel.times.end()), Microseconds(0), Microseconds(0)};

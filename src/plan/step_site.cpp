@@ -45,7 +45,8 @@ std::pair<bool, double> work_of(const Operation& operation) {
   if (const auto* elementwise = std::get_if<Elementwise>(&compute)) {
     return {false, static_cast<double>(elementwise->bytes.count())};
   }
-  return {true, flop_of(compute)};
+  const double flop = flop_of(compute);
+  return flop > 0 ? std::pair(true, flop) : std::pair(false, static_cast<double>(memory_of(compute).count()));
 }
 
 double bytes_of(const Step& step, const Operation& operation) {

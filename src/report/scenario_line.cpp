@@ -22,6 +22,16 @@ std::string details(const Elementwise& elementwise) {
   return fmt::format("{} {} {}", to_string(elementwise.op), to_string(elementwise.dtype), format_size(elementwise.bytes));
 }
 
+std::string details(const ModuleKernel& kernel) {
+  return fmt::format("{} of {}, grid {}x{}x{}, block {}x{}x{}", kernel.function, kernel.file, kernel.grid.x, kernel.grid.y,
+                     kernel.grid.z, kernel.block.x, kernel.block.y, kernel.block.z);
+}
+
+std::string details(const FootprintKernel& kernel) {
+  return fmt::format("of {} threads and {} registers, {} blocks of {:g} us", kernel.footprint.threads.count(),
+                     kernel.footprint.registers_per_thread.count(), kernel.blocks.count(), kernel.block_time.count());
+}
+
 std::string details(const Collective& collective) {
   std::string line = fmt::format("{} {} {}", to_string(collective.op), to_string(collective.dtype), format_size(collective.bytes));
   if (collective.comm_blocks) { line += fmt::format(", {} comm blocks", collective.comm_blocks->count()); }

@@ -45,6 +45,17 @@ int exponent(std::int64_t value) { return static_cast<int>(std::bit_width(static
 
 ComputeClass flop_class(const Compute& compute) { return {ComputeClass::Unit::flop, std::ilogb(flop_of(compute)), std::nullopt}; }
 
+/// What the work of two kernels of one kind is compared by; at least 1.
+double amount_of(const Compute& compute) {
+  if (const auto* elementwise = std::get_if<Elementwise>(&compute)) { return static_cast<double>(elementwise->bytes.count()); }
+  const double flop = flop_of(compute);
+  if (flop > 0) { return flop; }
+  if (const auto* described = std::get_if<FootprintKernel>(&compute)) {
+    return std::max(1.0, static_cast<double>(described->blocks.count()) * described->block_time.count());
+  }
+  return std::max(1.0, static_cast<double>(memory_of(compute).count()));
+}
+
 ComputeClass class_of(const Compute& compute) {
   if (std::holds_alternative<TiledGemm>(compute)) {
     // The same product in fewer blocks is another schedule.
@@ -54,7 +65,10 @@ ComputeClass class_of(const Compute& compute) {
     return size;
   }
   if (std::holds_alternative<LibraryGemm>(compute)) { return flop_class(compute); }
-  return {ComputeClass::Unit::bytes, exponent(std::get<Elementwise>(compute).bytes.count()), std::nullopt};
+  ComputeClass size{ComputeClass::Unit::bytes, exponent(static_cast<std::int64_t>(amount_of(compute))), std::nullopt};
+  // Those that a document describes, whose blocks are its own choice.
+  if (const std::optional<Blocks> blocks = compute_blocks(compute)) { size.blocks = exponent(blocks->count()); }
+  return size;
 }
 
 KernelKey kernel_of(const Compute& compute, const std::optional<KernelFootprint>& footprint) {
@@ -82,9 +96,7 @@ CollectiveKey collective_of(const Collective& collective) {
 }  // namespace
 
 CaseSize case_size(const Scenario& scenario) {
-  const auto* elementwise = std::get_if<Elementwise>(&scenario.compute);
-  const double compute = elementwise != nullptr ? static_cast<double>(elementwise->bytes.count()) : flop_of(scenario.compute);
-  return {scenario.iterations, compute, scenario.collective.bytes};
+  return {scenario.iterations, amount_of(scenario.compute), scenario.collective.bytes};
 }
 
 bool alike(const CaseSize& one, const CaseSize& other) {

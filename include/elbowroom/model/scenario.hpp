@@ -10,6 +10,8 @@
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/quantities.hpp"
 #include "elbowroom/base/result.hpp"
+#include "elbowroom/base/time.hpp"
+#include "elbowroom/model/kernel_footprint.hpp"
 
 namespace elbowroom {
 
@@ -52,7 +54,49 @@ struct Elementwise {
   bool operator==(const Elementwise&) const = default;
 };
 
-using Compute = std::variant<TiledGemm, LibraryGemm, Elementwise>;
+/// Along x, y and z.
+struct Extents {
+  std::int64_t x = 1;
+  std::int64_t y = 1;
+  std::int64_t z = 1;
+  [[nodiscard]] std::int64_t product() const { return x * y * z; }
+  bool operator==(const Extents&) const = default;
+};
+
+/// Device memory whose address a module's kernel gets.
+struct ModuleBuffer {
+  enum class Fill { zero, uniform };  ///< uniform: random values of `dtype` in [-1, 1)
+  Bytes bytes;
+  Fill fill = Fill::zero;
+  DataType dtype = DataType::f32;
+  bool compared = true;  ///< whether its bits after a run must be those that the kernel leaves with nothing beside it
+  bool operator==(const ModuleBuffer&) const = default;
+};
+
+using ModuleArgument = std::variant<ModuleBuffer, std::int32_t, std::int64_t, float, double>;
+
+/// A kernel of the user's own, from a cubin, fatbin, PTX or AMD code object. GPUs run it; nothing is known of its work.
+struct ModuleKernel {
+  std::string file;      ///< from the current folder on
+  std::string function;  ///< as the module names it
+  Extents grid;          ///< blocks
+  Extents block;         ///< threads, at most 1,024
+  Bytes dynamic_shared;
+  int cluster = 1;  ///< blocks along x that start together; 1: as the kernel was compiled
+  std::vector<ModuleArgument> arguments;
+  bool operator==(const ModuleKernel&) const = default;
+};
+
+/// A kernel known by what its blocks take and how long each runs. It can be planned and simulated, not run.
+struct FootprintKernel {
+  KernelFootprint footprint;
+  Blocks blocks;
+  Microseconds block_time;  ///< of a block, while memory answers at its unloaded latency
+  Bytes traffic;            ///< to and from device memory, of a block
+  bool operator==(const FootprintKernel&) const = default;
+};
+
+using Compute = std::variant<TiledGemm, LibraryGemm, Elementwise, ModuleKernel, FootprintKernel>;
 
 struct Collective {
   CollectiveOp op = CollectiveOp::all_reduce;
@@ -93,17 +137,15 @@ ELBOWROOM_API std::string_view to_string(ElementwiseOp op);
 ELBOWROOM_API std::string_view to_string(CollectiveOp op);
 ELBOWROOM_API std::string_view to_string(Pattern pattern);
 
-/// `tiled_gemm`, `library_gemm` or `elementwise`.
+/// `tiled_gemm`, `library_gemm`, `elementwise`, `module` or `footprint`.
 ELBOWROOM_API std::string_view kernel_name(const Compute& compute);
 
 constexpr Bytes size_of(DataType dtype) { return dtype == DataType::f32 ? Bytes(4) : Bytes(2); }
 
-/// Blocks that the compute kernel launches, where the scenario decides it: tiles or the grid for a tiled GEMM. Absent where the
-/// library or the backend chooses.
+/// Blocks that the compute kernel launches, where the scenario decides it. Absent where the library or the backend chooses.
 ELBOWROOM_API std::optional<Blocks> compute_blocks(const Compute& compute);
 
-/// Floating-point operations of a product, two for each multiplication with its addition; 0 for an elementwise kernel, of which
-/// memory alone counts.
+/// Floating-point operations of a product, two for each multiplication with its addition; 0 for other kernels.
 ELBOWROOM_API double flop_of(const Compute& compute);
 
 /// What each rank sends and receives.
@@ -118,5 +160,8 @@ ELBOWROOM_API BufferSizes buffer_sizes(const Collective& collective, int gpus);
 
 /// Device memory of a kernel's operands and result.
 ELBOWROOM_API Bytes memory_of(const Compute& compute);
+
+/// Least that a kernel reads and writes: operands and result once each; nothing of a module, whose work is not known.
+ELBOWROOM_API Bytes least_traffic_of(const Compute& compute);
 
 }  // namespace elbowroom

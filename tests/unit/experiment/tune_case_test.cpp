@@ -118,8 +118,8 @@ TEST_F(TuneCase, IsReportedWithEveryCandidate) {
   std::size_t lines = 0;
   for (std::size_t at = 0; at < table.size(); at = table.find('\n', at) + 1) { lines += table[at] == '#' ? 0 : 1; }
   EXPECT_EQ(lines, rows);  // every other line is a comment
-  EXPECT_EQ(to_table(found, Provenance::simulated, 500), table);
-  EXPECT_THAT(to_table(found, Provenance::simulated, 80), HasSubstr("plan (--wide adds trials, predicted, how)\n"));
+  EXPECT_EQ(to_table(found, Origin(), 500), table);
+  EXPECT_THAT(to_table(found, Origin(), 80), HasSubstr("plan (--wide adds trials, predicted, how)\n"));
 }
 
 TEST(TuneControls, OfRunAreTheRest) {

@@ -182,7 +182,7 @@ TEST(ParseScenarioRefuses, BadFieldsOfTheScenario) {
 }
 
 TEST(ParseScenarioRefuses, BadFieldsOfTheKernel) {
-  const std::string kernels = ", expected \"tiled_gemm\", \"library_gemm\" or \"elementwise\"";
+  const std::string kernels = ", expected \"tiled_gemm\", \"library_gemm\", \"elementwise\", \"module\" or \"footprint\"";
   const std::string size = ", expected a size of at least 1 byte such as \"512M\" or 536870912";
   const std::string side = ", expected a whole number from 1 to 1048576";
   const std::string library = R"("kernel": "library_gemm", "dtype": "bf16", )";

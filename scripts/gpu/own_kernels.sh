@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Kernels of a user's own beside an all-reduce, on two GPUs from sm_90 on: verified, shaped, tuned. Two minutes.
+#   usage: scripts/gpu/own_kernels.sh OUT     binaries from build/gpu or build/release; own_kernels.cubin beside them, else nvcc makes it
+# Must hold: every scheme runs and verifies (exit code 0), `shaped` pads, `tune` stores a choice, kernels in clusters run, and a scenario that cannot
+# run is refused by its member. Exit code 1 where one of them fails.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+out=${1:?usage: scripts/gpu/own_kernels.sh OUT}
+mkdir -p "$out"
+bin=build/gpu
+[[ -x $bin/elbowroom ]] || bin=build/release/bin
+export NCCL_NVLS_ENABLE=0
+. scripts/gpu/libraries.sh
+cubin=$bin/own_kernels.cubin
+if [[ ! -e $cubin ]]; then
+  command -v nvcc >/dev/null || { echo 'neither own_kernels.cubin nor nvcc'; exit 77; }
+  cubin=$out/own_kernels.cubin
+  nvcc -cubin -arch="${ARCH:-sm_90}" -o "$cubin" scripts/gpu/own_kernels.cu || exit 1
+fi
+failed=()
+
+# scenario NAME COMPUTE: eight iterations beside an all-reduce of 256 MiB.
+scenario() {
+  printf '{"schema": "elbowroom.scenario/1", "name": "%s", "gpus": 2, "iterations": 8, "pattern": "pipeline", "compute": %s, "collective": %s}\n' "$1" "$2" \
+    '{"op": "all_reduce", "bytes": "256M", "dtype": "bf16"}' >"$out/$1.json"
+}
+module() { printf '{"kernel": "module", "file": "%s", "function": "%s", %s}' "$cubin" "$1" "$2"; }
+scenario saxpy "$(module saxpy '"grid": [65536], "block": [256], "arguments": [{"f32": 0.5}, {"buffer": "1G", "fill": "uniform"}, {"buffer": "1G"}, {"i64": 268435456}]')"
+scenario product "$(module product '"grid": [128, 128], "block": [32, 8], "arguments": [{"buffer": "64M", "fill": "uniform"}, {"buffer": "64M", "fill": "uniform"}, {"buffer": "64M"}, {"i32": 4096}]')"
+scenario neighbour "$(module neighbour '"grid": [65536], "block": [256], "cluster": 4, "arguments": [{"buffer": "64M", "fill": "uniform"}, {"buffer": "64M"}]')"
+scenario described '{"kernel": "footprint", "threads": 256, "registers": 32, "blocks": 2640, "us_per_block": 20}'
+
+# check NAME EXIT COMMAND...: keeps the output, remembers another exit code.
+check() {
+  local name=$1 expected=$2 code
+  shift 2
+  printf '\n== %s: %s\n' "$name" "$*"
+  timeout --kill-after=5 110 "$@" 2>&1 | tee "$out/$name.txt"
+  code=${PIPESTATUS[0]}
+  [[ $code == "$expected" ]] || failed+=("$name: exit $code, expected $expected")
+}
+says() { grep -qF -- "$2" "$out/$1.txt" || failed+=("$1 does not say: $2"); }
+
+for name in saxpy product; do
+  check "bench-$name" 0 "$bin/elbowroom" bench --backend cuda --scenario "$out/$name.json" --json "$out/bench-$name.json"
+  says "bench-$name" shaped_priority
+  grep -qE '"pad_bytes": [1-9]' "$out/bench-$name.json" || failed+=("bench-$name: no scheme pads")
+  check "tune-$name" 0 "$bin/elbowroom" tune --backend cuda --scenario "$out/$name.json" --budget 8 --profile "$out/$name-profile.json"
+  check "tuned-$name" 0 "$bin/elbowroom" bench --backend cuda --scenario "$out/$name.json" --scheme concurrent,tuned --profile "$out/$name-profile.json"
+done
+check bench-neighbour 0 "$bin/elbowroom" bench --backend cuda --scenario "$out/neighbour.json" --scheme concurrent,priority
+check described 2 "$bin/elbowroom" bench --backend cuda --scenario "$out/described.json"
+says described 'compute.kernel: footprint, expected one that CUDA can launch'
+sed 's/"function": "saxpy"/"function": "absent"/' "$out/saxpy.json" >"$out/absent.json"
+check absent 2 "$bin/elbowroom" bench --backend cuda --scenario "$out/absent.json"
+says absent 'compute.function: absent, expected a kernel of'
+
+printf '%s\n' "${failed[@]}"
+((${#failed[@]} == 0)) && echo 'own kernels: all hold'
