@@ -142,7 +142,7 @@ class UserKernel final : public ComputeKernel {
         }
         here.buffers.push_back(std::move(*memory));
         here.addresses.push_back(here.buffers.back().get());
-        here.arguments.push_back(&here.addresses.back());
+        here.arguments.push_back(static_cast<void*>(&here.addresses.back()));
       } else {
         here.arguments.push_back(std::visit([](auto& value) -> void* { return &value; }, argument));
       }
@@ -178,7 +178,7 @@ class UserKernel final : public ComputeKernel {
   Status compare_with_alone(int device, OnDevice& here) {
     if (Status used = runtime().use_device(device); !used) { return used; }
     std::map<std::size_t, Memory> seen;
-    const Status kept = for_each_buffer(here, [&](const ModuleBuffer& buffer, void* memory, std::size_t at) -> Status {
+    Status kept = for_each_buffer(here, [&](const ModuleBuffer& buffer, void* memory, std::size_t at) -> Status {
       if (!buffer.compared) { return {}; }
       Result<Memory> copy = allocate(runtime(), buffer.bytes);
       if (!copy) { return copy.error(); }

@@ -37,7 +37,10 @@ gpu::ModuleFiles user_modules(const std::shared_ptr<const HipLibrary>& hip) {
 }  // namespace
 
 HipPlatform::HipPlatform(std::shared_ptr<const HipLibrary> hip, std::vector<DeviceInfo> devices, std::vector<std::string> targets)
-    : Platform(hip->runtime().calls, std::move(devices)), hip_(hip), code_(hip, std::move(targets)), modules_(user_modules(hip)) {}
+    : Platform(hip->runtime().calls, std::move(devices)),
+      hip_(hip),
+      code_(std::move(hip), std::move(targets)),
+      modules_(user_modules(hip_)) {}
 
 Status HipPlatform::get_ready() {
   if (probed_) { return {}; }

@@ -79,6 +79,7 @@ std::string median_in_words(const ResultDocument& document) {
 
 std::string summary_table(const ResultDocument& document) {
   std::vector<SummaryLine> lines;
+  lines.reserve(document.cases.size());
   for (const CaseResult& result : document.cases) { lines.push_back(summary_line(result, document.origin)); }
   return fmt::format(
       "# {}: summary of {} cases: the scheme of least median time, and its reduction against sequential\n{}# best: {}{}\n",

@@ -67,7 +67,9 @@ std::string bench_lines() {
   for (const Suite& suite : suites()) { lines += fmt::format("  {:<8} {}\n", suite.name, suite.purpose); }
   lines += "Schemes\n ";
   for (const Scheme scheme : schemes()) { lines += fmt::format(" {}", to_string(scheme)); }
-  lines += "\nKernels\n  tiled_gemm (f32, bf16)  library_gemm (f32, bf16)  elementwise (gelu, relu, copy; f32, bf16)  module (of a file; GPUs)  footprint (sim)\n";
+  lines +=
+      "\nKernels\n  tiled_gemm (f32, bf16)  library_gemm (f32, bf16)  elementwise (gelu, relu, copy; f32, bf16)  module (of a "
+      "file; GPUs)  footprint (sim)\n";
   lines += "Collectives\n";
   for (const CollectiveFacts& facts : collectives()) { lines += fmt::format("  {}", facts.name); }
   return lines + " (f32, bf16)\n";
