@@ -76,7 +76,7 @@ std::vector<const ProcessReport*> deciders_first(std::span<const ProcessReport> 
 ChoiceSurroundings choice_surroundings(std::optional<std::string> driver, const run::Rules& rules, const Controls& controls,
                                        const BudgetQuestions& budgets, const Variables& environment) {
   run::Rules that_count = rules;
-  that_count.timing = that_count.trial = true;
+  that_count.trial = true;
   std::string options = run::rules_text(that_count);
   for (const auto& [variable, value] : library_settings(controls, environment)) {
     options += fmt::format("{}={}\n", variable, value);

@@ -50,7 +50,6 @@ KernelActivity kernel_of(Members kernel) {
                     static_cast<int>(footprint.count("cluster"))};
   read.launches = kernel.count("launches");
   read.in_window = kernel.count("in_window");
-  read.expected = time_if_any(kernel, "expected_us");
   read.applied = applied_of(kernel.object("applied"));
   read.refused = kernel.counts("refused");
   return read;
@@ -68,8 +67,7 @@ RunActivity activity_of(Members& document) {
                    launches.count("collectives_forgotten"),
                    launches.count("at_rest")};
   document.each("collectives", [&](Members collective) {
-    read.collectives.push_back({collective.text("name"), count_if_any(collective, "size_class"), collective.count("count"),
-                                time_if_any(collective, "expected_us")});
+    read.collectives.push_back({collective.text("name"), count_if_any(collective, "size_class"), collective.count("count")});
   });
   document.each("kernels", [&](Members kernel) { read.kernels.push_back(kernel_of(std::move(kernel))); });
   read.applied = applied_of(document.object("applied"));
@@ -140,10 +138,6 @@ Result<ProcessReport> parse_process_report(std::string_view text, const std::str
   report.policy = members.text("policy");
   report.activity = activity_of(members);
   report.device = text_if_any(members, "device");
-  members.each("durations", [&](Members duration) {
-    report.durations.push_back(
-        {duration.text("kind"), duration.text("kernel"), Microseconds(duration.amount("us")), duration.count("launches")});
-  });
   Members steps = members.object("steps");
   if (const auto repetitions = count_if_any(steps, "repetitions")) {
     report.steps = {*repetitions, steps.count("collectives"), Microseconds(steps.amount("begin_us")),

@@ -38,13 +38,9 @@ auto key_of(const KernelActivity& kernel) {
                   footprint.cluster);
 }
 
-void merge(CollectiveActivity& sum, const CollectiveActivity& more) {
-  sum.expected = joined_mean(sum.expected, sum.count, more.expected, more.count);
-  sum.count += more.count;
-}
+void merge(CollectiveActivity& sum, const CollectiveActivity& more) { sum.count += more.count; }
 
 void merge(KernelActivity& sum, const KernelActivity& more) {
-  sum.expected = joined_mean(sum.expected, sum.launches, more.expected, more.launches);
   sum.launches += more.launches;
   sum.in_window += more.in_window;
   sum.applied += more.applied;

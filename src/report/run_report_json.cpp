@@ -24,8 +24,6 @@ OrderedJson json_of(const AppliedControls& applied) {
   return written;
 }
 
-OrderedJson time_or_null(const std::optional<Microseconds>& time) { return time ? OrderedJson(time->count()) : OrderedJson(); }
-
 OrderedJson json_of(const KernelActivity& kernel) {
   OrderedJson written = OrderedJson::object();
   written["name"] = kernel.name;
@@ -37,7 +35,6 @@ OrderedJson json_of(const KernelActivity& kernel) {
   footprint["cluster"] = kernel.footprint.cluster;
   written["launches"] = kernel.launches;
   written["in_window"] = kernel.in_window;
-  written["expected_us"] = time_or_null(kernel.expected);
   written["applied"] = json_of(kernel.applied);
   written["refused"] = kernel.refused;
   return written;
@@ -65,7 +62,6 @@ OrderedJson json_of(const RunActivity& activity) {
     row["name"] = collective.name;
     row["size_class"] = collective.size_class.value_or(0);
     row["count"] = collective.count;
-    row["expected_us"] = time_or_null(collective.expected);
   }
   OrderedJson& kernels = written["kernels"] = OrderedJson::array();
   for (const KernelActivity& kernel : activity.kernels) { kernels.push_back(json_of(kernel)); }

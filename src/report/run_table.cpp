@@ -136,26 +136,25 @@ std::string size_cell(std::optional<std::int64_t> size_class) { return size_clas
 
 std::string collective_lines(const std::vector<CollectiveActivity>& collectives) {
   if (collectives.empty()) { return {}; }
-  std::string lines = fmt::format("\n{:<{}} {:>10} {:>9} {:>13}\n", "collective", kNameWidth, "size", "count", "expected (us)");
+  std::string lines = fmt::format("\n{:<{}} {:>10} {:>9}\n", "collective", kNameWidth, "size", "count");
   for (const CollectiveActivity& collective : collectives) {
-    lines += fmt::format("{:<{}} {:>10} {:>9} {:>13}\n", name_cell(collective.name), kNameWidth, size_cell(collective.size_class),
-                         collective.count, time_cell(collective.expected));
+    lines += fmt::format("{:<{}} {:>10} {:>9}\n", name_cell(collective.name), kNameWidth, size_cell(collective.size_class),
+                         collective.count);
   }
   return lines;
 }
 
 std::string kernel_lines(const std::vector<KernelActivity>& kernels) {
   if (kernels.empty()) { return {}; }
-  std::string lines = fmt::format("\n{:<{}} {:>7} {:>9} {:>8} {:>7} {:>9} {:>9} {:>13} {:>6} {:>6} {:>9}\n",
-                                  "kernel beside collectives", kNameWidth, "threads", "registers", "shared", "cluster", "launches",
-                                  "in window", "expected (us)", "gate", "shape", "sm_target");
+  std::string lines =
+      fmt::format("\n{:<{}} {:>7} {:>9} {:>8} {:>7} {:>9} {:>9} {:>6} {:>6} {:>9}\n", "kernel beside collectives", kNameWidth,
+                  "threads", "registers", "shared", "cluster", "launches", "in window", "gate", "shape", "sm_target");
   for (const KernelActivity& kernel : std::span(kernels).first(std::min(kernels.size(), kShownKernels))) {
     const KernelFootprint& footprint = kernel.footprint;
-    lines += fmt::format("{:<{}} {:>7} {:>9} {:>8} {:>7} {:>9} {:>9} {:>13} {:>6} {:>6} {:>9}\n", name_cell(kernel.name),
-                         kNameWidth, footprint.threads.count(), footprint.registers_per_thread.count(),
+    lines += fmt::format("{:<{}} {:>7} {:>9} {:>8} {:>7} {:>9} {:>9} {:>6} {:>6} {:>9}\n", name_cell(kernel.name), kNameWidth,
+                         footprint.threads.count(), footprint.registers_per_thread.count(),
                          (footprint.static_shared + footprint.dynamic_shared).count(), footprint.cluster, kernel.launches,
-                         kernel.in_window, time_cell(kernel.expected), kernel.applied.gate, kernel.applied.shape,
-                         kernel.applied.sm_target);
+                         kernel.in_window, kernel.applied.gate, kernel.applied.shape, kernel.applied.sm_target);
   }
   if (kernels.size() > kShownKernels) { lines += fmt::format("# and {} more\n", kernels.size() - kShownKernels); }
   return lines;

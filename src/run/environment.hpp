@@ -5,7 +5,6 @@ namespace elbowroom::run {
 
 inline constexpr const char* kPolicyVariable = "ELBOWROOM_RUN_POLICY";         ///< a word of run/policy.hpp
 inline constexpr const char* kRulesVariable = "ELBOWROOM_RUN_RULES";           ///< a file of run/rules.hpp
-inline constexpr const char* kDurationsVariable = "ELBOWROOM_RUN_DURATIONS";   ///< a file of run/durations.hpp
 inline constexpr const char* kChoicesVariable = "ELBOWROOM_RUN_CHOICES";       ///< a file of run/choices.hpp
 inline constexpr const char* kReportDirVariable = "ELBOWROOM_RUN_REPORT_DIR";  ///< a folder for files of run/process_report.hpp
 inline constexpr const char* kVerboseVariable = "ELBOWROOM_RUN_VERBOSE";       ///< "1": each process says what its launches cost

@@ -63,7 +63,6 @@ struct Rules {
   Policy policy = Policy::automatic;
   bool gate = true;
   bool priority = true;
-  bool timing = true;
   bool trial = true;                   ///< `ab off`: auto applies its controls without comparing them
   std::uint32_t sm_target = 0;         ///< of all products; 0: of those that a rule names
   std::uint32_t symmetric_blocks = 0;  ///< least blocks of a communicator's kernels on symmetric memory; 0: NCCL's choice
@@ -116,8 +115,7 @@ struct Part {
   const char* word;
   bool Rules::* included;
 };
-inline constexpr std::array<Part, 4> kParts = {
-    {{"gate", &Rules::gate}, {"priority", &Rules::priority}, {"timing", &Rules::timing}, {"ab", &Rules::trial}}};
+inline constexpr std::array<Part, 3> kParts = {{{"gate", &Rules::gate}, {"priority", &Rules::priority}, {"ab", &Rules::trial}}};
 
 /// Adds the rules of a text (one a line; blank lines and lines that begin with # are skipped) to `rules`. Returns the number of the
 /// first line that is not a rule, counted from 1, or 0; the lines before it count. Allocates nothing.

@@ -11,8 +11,6 @@
 #include "model/json_fields.hpp"
 #include "model/scenario_words.hpp"
 #include "plan/overlap_plan_json.hpp"
-#include "run/durations.hpp"
-#include "run/limits.hpp"
 #include "tune/json_rows.hpp"
 
 namespace elbowroom {
@@ -171,69 +169,15 @@ Result<StoredChoice> read_choice(const nlohmann::json& object, const std::string
   return choice;
 }
 
-Result<StoredDuration> read_duration(const nlohmann::json& object, const std::string& path, const std::string& source) {
-  JsonFields fields(object, path + ".", source);
-  StoredDuration duration;
-  duration.device = line_of(fields, "device");
-  duration.kind = line_of(fields, "kind");
-  duration.kernel = line_of(fields, "kernel");
-  duration.time = time_of(fields, "time_us");
-  duration.stored_at = fields.integer("stored_at", 0, kGreatestTime);
-  if (duration.device.empty() || duration.device.size() > run::kLongestDeviceName) {
-    fields.reject("device", fmt::format("\"{}\"", duration.device),
-                  fmt::format("a name of 1 to {} bytes", run::kLongestDeviceName));
-  }
-  if (!run::parse_key(duration.kind)) {
-    fields.reject("kind", fmt::format("\"{}\"", duration.kind), "16 hexadecimal digits, not all 0");
-  }
-  if (Status read = fields.finish(); !read) { return read.error(); }
-  return duration;
-}
-
-OrderedJson duration_json(const StoredDuration& duration) {
-  OrderedJson json = OrderedJson::object();
-  json["device"] = duration.device;
-  json["kind"] = duration.kind;
-  json["kernel"] = duration.kernel;
-  json["time_us"] = duration.time.count();
-  json["stored_at"] = duration.stored_at;
-  return json;
-}
-
-/// Adds what is new, and puts what is not older in the place of what was there.
-template <class Stored, class Positions>
-void put_newer(std::vector<Stored>& all, Positions& positions, typename Positions::key_type key, Stored stored) {
-  if (const auto known = positions.find(key); known != positions.end()) {
-    Stored& older = all[known->second];
-    if (older.stored_at <= stored.stored_at) { older = std::move(stored); }
-    return;
-  }
-  positions.emplace(std::move(key), all.size());
-  all.push_back(std::move(stored));
-}
-
 }  // namespace
 
-void Profile::put(StoredDuration duration) {
-  std::string key = duration.device + '\n' + duration.kind;
-  put_newer(durations_, duration_positions_, std::move(key), std::move(duration));
-}
-
-void Profile::drop_old_durations() {
-  std::vector<StoredDuration> newest = std::move(durations_);
-  std::stable_sort(newest.begin(), newest.end(),
-                   [](const StoredDuration& a, const StoredDuration& b) { return a.stored_at > b.stored_at; });
-  durations_.clear();
-  duration_positions_.clear();
-  std::unordered_map<std::string, std::size_t> kept;
-  for (StoredDuration& duration : newest) {
-    if (++kept[duration.device] <= run::kMostDurations) { put(std::move(duration)); }
-  }
-}
-
 void Profile::put(StoredChoice choice) {
-  ProfileKey key = choice.key;
-  put_newer(choices_, positions_, std::move(key), std::move(choice));
+  const auto [known, is_new] = positions_.try_emplace(choice.key, choices_.size());
+  if (is_new) {
+    choices_.push_back(std::move(choice));
+  } else if (StoredChoice& older = choices_[known->second]; older.stored_at <= choice.stored_at) {
+    older = std::move(choice);
+  }
 }
 
 const StoredChoice* Profile::find(const ProfileKey& key) const {
@@ -249,22 +193,16 @@ Result<Profile> parse_profile(std::string_view json, std::string_view source) {
   const auto is_ours = [](const std::string& text) { return text == kProfileSchema ? std::optional(true) : std::nullopt; };
   fields.word<bool>("schema", is_ours, fmt::format("\"{}\"", kProfileSchema), false);
   const nlohmann::json& choices = list_of(fields, "choices", detail::Presence::required);
-  const nlohmann::json& durations = list_of(fields, "durations", detail::Presence::optional);
+  list_of(fields, "durations", detail::Presence::optional);  // of launches, in profiles of older versions
   if (Status read = fields.finish(); !read) { return read.error(); }
   Profile profile;
-  const auto put = [&profile](auto element) { profile.put(std::move(element)); };
+  const auto put = [&profile](StoredChoice choice) { profile.put(std::move(choice)); };
   if (Status read = read_each(choices, "choices", file, read_choice, put); !read) { return read.error(); }
-  if (Status read = read_each(durations, "durations", file, read_duration, put); !read) { return read.error(); }
   return profile;
 }
 
 std::string to_json(const Profile& profile) {
-  std::string text =
-      fmt::format("{{\"schema\": \"{}\",\n \"choices\": [{}]", kProfileSchema, lines_of(profile.choices(), choice_json));
-  if (!profile.durations().empty()) {
-    text += fmt::format(",\n \"durations\": [{}]", lines_of(profile.durations(), duration_json));
-  }
-  return text + "}\n";
+  return fmt::format("{{\"schema\": \"{}\",\n \"choices\": [{}]}}\n", kProfileSchema, lines_of(profile.choices(), choice_json));
 }
 
 }  // namespace elbowroom

@@ -39,8 +39,6 @@ Status add_to_profile(const std::string& path, const Profile& more, const Notice
     Result<Profile> profile = text.empty() ? Profile() : parse_profile(text, document.path);
     if (!profile) { return profile.error(); }
     for (const StoredChoice& choice : more.choices()) { profile->put(choice); }
-    for (const StoredDuration& duration : more.durations()) { profile->put(duration); }
-    profile->drop_old_durations();
     return to_json(*profile);
   };
   return detail::rewrite_stored(document, merged, notice);
@@ -55,7 +53,6 @@ Status remove_from_profile(const std::string& path, const ProfileKey& key, const
     for (const StoredChoice& choice : profile->choices()) {
       if (choice.key != key) { kept.put(choice); }
     }
-    for (const StoredDuration& duration : profile->durations()) { kept.put(duration); }
     return to_json(kept);
   };
   return detail::rewrite_stored(document, without, notice);

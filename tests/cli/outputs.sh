@@ -82,7 +82,7 @@ complains "--profile: 'np.json', expected another file than --json's"
 ELBOWROOM_PROFILE=np.json expect 2 bench --backend sim --json ./np.json
 expect 2 tune --backend sim --suite quick --profile np.json --json ../there/np.json
 complains "--json: '../there/np.json', expected another file than --profile's"
-expect 2 run --profile np.json --learn --report ./np.json -- touch ran
+expect 2 run --profile np.json --report ./np.json -- touch ran
 complains "--report: './np.json', expected another file than --profile's"
 "$ELBOWROOM_BIN" run --report log -- echo output >log 2>"$err"; ends 2 'run --report log >log'
 grep -qF "elbowroom run: --report: 'log', expected another file than standard output's" "$err" || fail 'standard output is replaced'
@@ -112,8 +112,6 @@ expect 2 tune --backend sim --suite quick --json scenario.json
 complains '--json: scenario.json: schema: "elbowroom.scenario/1", expected "elbowroom.tune/1"'
 expect 2 run --report scr -- ./scr
 complains 'elbowroom run: --report: scr: not an elbowroom.run/1 document, expected one, an empty file or a new name'
-expect 2 run --learn --profile train.py -- ./scr
-complains '--learn: train.py: not an elbowroom.profile/1 document'
 expect 2 profile import profile.json --profile train.py
 complains 'train.py: not an elbowroom.profile/1 document'
 for file in train.py scr scenario.json mine.json notes.md train-link; do
@@ -209,7 +207,7 @@ no_room 3 run --report r.json -- sh -c 'exit 3'
 says 'r.json: cannot be written: File too large'
 no_room 4 run --off gate -- bash -c 'echo "policy $ELBOWROOM_RUN_POLICY${ELBOWROOM_RUN_RULES:-}"; exit 4'
 says 'policy observe'
-says 'the command runs without a report or learned durations, and with policy observe'
+says 'the command runs without a report, and with policy observe'
 [ -z "$(find "$work" -name '*.partial')" ] || fail 'a partial file is left'
 [ -z "$(ls -A "$work/tmp")" ] || fail 'a temporary folder is left'
 

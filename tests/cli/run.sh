@@ -5,7 +5,7 @@
 
 # --- usage ------------------------------------------------------------------------------------------------------------
 expect 0 run --help
-for option in --policy --backend --profile --learn --report --verbose --quiet --no-memory --same-bits --gradient-views --set --cap --communication --sm-target --off; do has_option "$option"; done
+for option in --policy --backend --profile --report --verbose --quiet --no-memory --same-bits --gradient-views --set --cap --communication --sm-target --off; do has_option "$option"; done
 silent
 
 refused 'expected -- and a command after the options'
@@ -52,7 +52,7 @@ for option in --same-bits '--policy observe' '--off symmetric' '--backend hip'; 
   # shellcheck disable=SC2086
   refused '--gradient-views: symmetric memory is left out here' --gradient-views $option -- true
 done
-refused "--off: 'cap', expected one of gate, priority, timing, ab, shape, sm_target, symmetric" --off gate,cap -- true
+refused "--off: 'cap', expected one of gate, priority, ab, shape, sm_target, symmetric" --off gate,cap -- true
 refused "--report: $work/none/report.json: cannot be written: No such file or directory" --report "$work/none/report.json" -- true
 refused "--report: $work: cannot be written: Is a directory" --report "$work" -- true
 
@@ -307,7 +307,7 @@ for pid in 12 7; do
   cat >"$ELBOWROOM_RUN_REPORT_DIR/$pid-1.json" <<REPORT
 {"schema": "elbowroom.run-process/1", "pid": $pid, "program": "python3", "policy": "auto", "later": [1],
  "launches": {"total": 100, "captured": 0, "graph_launches": 0, "in_window": 30, "in_order_only": 5},
- "collectives": [{"name": "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", "size_class": 28, "count": 8, "expected_us": 512.5}],
+ "collectives": [{"name": "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", "size_class": 28, "count": 8}],
  "applied": {"priority": 8, "gate": 4, "shape": 0, "sm_target": 0}, "refused": {"queued collective": 2},
  "ab": {"state": "settled", "arm": "priority, gate", "decisions": 1, "collectives_per_repetition": 16,
         "arms": [{"arm": "plain", "us": 1000.0}, {"arm": "priority, gate", "us": 968.0, "gain_percent": 3.2, "low": 2.7, "high": 3.7}]}}

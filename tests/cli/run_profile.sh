@@ -135,36 +135,4 @@ refused 'foreign.json: schema: "other/1", expected "elbowroom.profile/1"' --prof
 ELBOWROOM_PROFILE=$work/foreign.json expect 0 run -- true
 grep -qF 'profile ignored' "$err" || fail 'no word of the damaged profile'
 
-# What a run learns is kept where it is asked for, and handed to the next one.
-cat >"$work/learner" <<'PROGRAM'
-#!/usr/bin/env bash
-[ -z "${ELBOWROOM_RUN_DURATIONS:-}" ] || cat "$ELBOWROOM_RUN_DURATIONS"
-[ -d "${ELBOWROOM_RUN_REPORT_DIR:-}" ] || exit 0
-for pid in 1 2; do
-  cat >"$ELBOWROOM_RUN_REPORT_DIR/$pid-1.json" <<REPORT
-{"schema": "elbowroom.run-process/1", "pid": $pid, "program": "python3", "policy": "auto", "device": "NVIDIA H200", "durations": [
- {"kind": "00000000000000a1", "kernel": "ncclDevKernel_AllReduce", "us": ${pid}00.5, "launches": 8},
- {"kind": "a1", "kernel": "no kind", "us": 3, "launches": 8}, {"kind": "fedcba9876543210", "kernel": "a\u0001b", "us": 9e9, "launches": 2}]}
-REPORT
-done
-PROGRAM
-chmod +x "$work/learner"
-refused '--learn: no profile, expected --profile or ELBOWROOM_PROFILE' --learn -- true
-refused "--learn: $work/none/p.json: cannot be written: No such file or directory" --learn --profile "$work/none/p.json" -- true
-expect 0 run --profile "$work/learned.json" --learn -- "$work/learner"
-only_closes ''
-expect 0 profile list --profile "$work/learned.json"
-says '2 learned durations of launches on NVIDIA H200'
-expect 0 profile export - --profile "$work/learned.json"
-says '{"device":"NVIDIA H200","kind":"00000000000000a1","kernel":"ncclDevKernel_AllReduce","time_us":150.5,"stored_at":'
-says '"kind":"fedcba9876543210","kernel":"a?b","time_us":4294967.295,'
-expect 0 run --profile "$work/learned.json" --policy observe -- "$work/learner"
-[ "$(cat "$out")" = 'device NVIDIA H200
-00000000000000a1 150500
-fedcba9876543210 4294967295' ] || fail "not what was learned: $(cat "$out")"
-expect 0 run --profile "$work/learned.json" --learn -- true
-grep -qF 'nothing was learned' "$err" || fail 'no word that nothing was learned'
-ELBOWROOM_RUN_DURATIONS=$work/case.json expect 0 run -- env
-lacks ELBOWROOM_RUN_DURATIONS # another run's
-
 finish

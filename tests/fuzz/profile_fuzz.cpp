@@ -21,8 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const std::string written = elbowroom::to_json(*profile);
   const elbowroom::Result<elbowroom::Profile> again = elbowroom::parse_profile(written, "written");
-  const bool same = again && again->choices().size() == profile->choices().size() &&
-                    again->durations().size() == profile->durations().size() && elbowroom::to_json(*again) == written;
+  const bool same = again && again->choices().size() == profile->choices().size() && elbowroom::to_json(*again) == written;
   if (!same) {
     std::fprintf(stderr, "%s\nafter writing:\n%s\n", again ? "reads back as another profile" : again.error().message.c_str(),
                  written.c_str());

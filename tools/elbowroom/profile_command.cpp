@@ -5,7 +5,6 @@
 
 #include <array>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -77,11 +76,6 @@ int list(const ProfileArguments& arguments) {
   if (const Status there = is_there(arguments); !there) { print_notice(there.error().message); }
   std::string lines;
   for (std::size_t at = 0; at < profile->choices().size(); ++at) { lines += line_of(at + 1, profile->choices()[at]); }
-  std::map<std::string, int> learned;
-  for (const StoredDuration& duration : profile->durations()) { ++learned[duration.device]; }
-  for (const auto& [device, count] : learned) {
-    lines += fmt::format("    {} learned durations of launches on {}\n", count, device);
-  }
   const Status printed = print_table(lines);
   return printed ? exit_ok : say(printed.error());
 }
@@ -116,7 +110,6 @@ int remove(const ProfileArguments& arguments) {
 std::set<std::string> devices_of(const Profile& profile) {
   std::set<std::string> devices;
   for (const StoredChoice& choice : profile.choices()) { devices.insert(choice.key.surroundings.device); }
-  for (const StoredDuration& duration : profile.durations()) { devices.insert(duration.device); }
   return devices;
 }
 
@@ -140,10 +133,6 @@ int export_choices(const ProfileArguments& arguments) {
   Profile exported;
   for (const StoredChoice& choice : profile->choices()) {
     if (!arguments.device || choice.key.surroundings.device == arguments.device) { exported.put(choice); }
-  }
-  // Durations name their device as its driver does, not as the catalog.
-  for (const StoredDuration& duration : profile->durations()) {
-    if (!arguments.device || duration.device == arguments.device) { exported.put(duration); }
   }
   const Status written = write_document(arguments.file, kProfileSchema, to_json(exported));
   return written ? exit_ok : say(written.error());
@@ -173,13 +162,12 @@ void add_profile_command(CLI::App& app, std::function<int()>& chosen) {
     made->callback([=, &chosen] { chosen = [arguments, work] { return work(*arguments); }; });
     return made;
   };
-  add("list", "One line for each choice, and one for the durations learned on each device", list);
+  add("list", "One line for each choice", list);
   add("show", "One choice as JSON", show)->add_option("number", arguments->number, "As list shows it")->required();
   add("remove", "Takes one choice out", remove)->add_option("number", arguments->number, "As list shows it")->required();
   CLI::App* exported = add("export", "Writes choices to another file", export_choices);
   exported->add_option("file", arguments->file, "The file; - for standard output")->required();
-  exported->add_option("--device", arguments->device,
-                       "Only choices for this catalog device, or durations for the device that its driver names so");
+  exported->add_option("--device", arguments->device, "Only choices for this catalog device");
   add("import", "Adds the choices of another file", import_choices)->add_option("file", arguments->file, "The file")->required();
 }
 

@@ -27,7 +27,6 @@
 #include "preload/budget_questions.hpp"
 #include "preload/choices.hpp"
 #include "preload/controls.hpp"
-#include "preload/durations.hpp"
 #include "preload/program_environment.hpp"
 #include "program_loader.hpp"
 #include "rank_session.hpp"
@@ -78,7 +77,6 @@ class Run {
       }
       if (watch_) { collected.energy = energy_of_run(collected.processes, watch_->stop()); }
       report(collected);
-      learn(collected);
       remember(collected);
       close(closing_facts(collected));
     } else {
@@ -119,13 +117,12 @@ class Run {
   /// Files by which the interposer and this process tell each other something, each named by a variable. What a run around this one
   /// set for itself is taken out.
   Status hand_over() {
-    removed_ = {run::kReportDirVariable, run::kRulesVariable,      run::kDurationsVariable,
-                run::kChoicesVariable,   preload::kPythonVariable, preload::kPythonBlocksVariable};
-    if (!request_.wants_report() && request_.rules.empty() && request_.durations.empty()) { return {}; }
+    removed_ = {run::kReportDirVariable, run::kRulesVariable, run::kChoicesVariable, preload::kPythonVariable,
+                preload::kPythonBlocksVariable};
+    if (!request_.wants_report() && request_.rules.empty()) { return {}; }
     Result<RunFolder> folder = RunFolder::make();
     if (!folder) { return folder.error(); }
     folder_.emplace(*std::move(folder));
-    if (Status written = give("durations", run::kDurationsVariable, request_.durations); !written) { return written; }
     if (Status written = give("choices", run::kChoicesVariable, request_.choices); !written) { return written; }
     if (Status written = give("rules", run::kRulesVariable, request_.rules); !written) { return written; }
     if (request_.wants_report()) { changes_.emplace_back(run::kReportDirVariable, folder_->path().string()); }
@@ -148,7 +145,7 @@ class Run {
       request_.policy = run::Policy::observe;
       request_.given.hook.reset();
     }
-    print_notice(kRun, fmt::format("{}: the command runs without a report or learned durations{}", why.message,
+    print_notice(kRun, fmt::format("{}: the command runs without a report{}", why.message,
                                    ruled ? ", and with policy observe, as its rules cannot be handed over" : ""));
   }
 
@@ -187,21 +184,6 @@ class Run {
   /// The last that a run says.
   void close(const ClosingFacts& facts) const {
     if (request_.wants_closing()) { print_error(closing_line(facts) + "\n"); }
-  }
-
-  void learn(const RunReport& report) const {
-    if (!request_.learn_into) { return; }
-    Profile more;
-    for (StoredDuration& duration : preload::learned_durations(report.processes, seconds_since_1970())) {
-      more.put(std::move(duration));
-    }
-    if (more.durations().empty()) {
-      return print_notice(kRun, "nothing was learned: no kernel was launched eight times with a timing");
-    }
-    const auto notice = [](std::string_view line) { print_notice(kRun, line); };
-    if (const Status stored = add_to_profile(*request_.learn_into, more, notice); !stored) {
-      print_notice(kRun, stored.error().message);
-    }
   }
 
   void remember(const RunReport& report) const {
@@ -274,7 +256,6 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
   run->add_option(
       "--profile", arguments->profile_file,
       "Take what this profile's measured choices say of kernels, products and collectives; ELBOWROOM_PROFILE when absent");
-  run->add_flag("--learn", arguments->learn, "Keep the durations that this run learns in the profile, for later ones");
   run->add_option("--report", arguments->report_file, "Write elbowroom.run/1 to this file; - for standard output");
   run->add_option("--record", arguments->record_file,
                   "Record a few steps once the command is warm, for elbowroom explain: an archive of a trace a process");
@@ -303,10 +284,9 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
       ->delimiter(',')
       ->take_all();
   run->add_option("--sm-target", arguments->controls.sm_target, "SMs that a library GEMM beside a collective sizes itself for");
-  run->add_option(
-         "--off", arguments->controls.off,
-         "Parts to leave out: gate, priority, timing (learning durations), ab (comparing steps), symmetric (memory of PyTorch's "
-         "collectives), budget (of collectives); shape, sm_target (a profile's)")
+  run->add_option("--off", arguments->controls.off,
+                  "Parts to leave out: gate, priority, ab (comparing steps), symmetric (memory of PyTorch's "
+                  "collectives), budget (of collectives); shape, sm_target (a profile's)")
       ->delimiter(',')
       ->take_all();
   run->callback([arguments, command, &chosen] { chosen = [arguments, command] { return run_command(*arguments, command); }; });

@@ -16,7 +16,6 @@
 #include "elbowroom/tune/profile_file.hpp"
 #include "output.hpp"
 #include "preload/choices.hpp"
-#include "preload/durations.hpp"
 #include "profile_option.hpp"
 #include "rank_session.hpp"
 #include "run_backend.hpp"
@@ -68,22 +67,13 @@ Result<preload::Asked> asked_of(const RunArguments& arguments, run::Policy polic
   return asked;
 }
 
-/// A profile that the environment names is a default: where it cannot be read the run goes on. One that is to learn may be made by
-/// that.
+/// A profile that the environment names is a default: where it cannot be read the run goes on.
 Result<Profile> asked_profile(const RunArguments& arguments) {
   const std::optional<std::string> path = profile_path(arguments.profile_file);
-  if (!path) {
-    return arguments.learn ? Result<Profile>(invalid_input("--learn: no profile, expected --profile or ELBOWROOM_PROFILE"))
-                           : Profile();
-  }
-  if (const Status storable = arguments.learn ? can_store_in(*path) : Status(); !storable) {
-    return invalid_input(fmt::format("--learn: {}", storable.error().message));
-  }
+  if (!path) { return Profile(); }
   std::error_code unknown;
   if (!arguments.profile_file) { return load_profile_or_none(*path, say_notice); }
-  if (!arguments.learn && !fs::exists(*path, unknown)) {
-    return invalid_input(fmt::format("--profile: '{}', expected a file that exists", *path));
-  }
+  if (!fs::exists(*path, unknown)) { return invalid_input(fmt::format("--profile: '{}', expected a file that exists", *path)); }
   return load_profile(*path);
 }
 
@@ -133,9 +123,7 @@ Result<RunRequest> run_request(const RunArguments& arguments, const std::optiona
                     .given = *given,
                     .xla = *std::move(xla),
                     .rules = rules_text(given->rules),
-                    .durations = preload::durations_text(offer.profile),
                     .choices = remembered_choices(*given),
-                    .learn_into = arguments.learn ? profile_file : std::nullopt,
                     .report_file = arguments.report_file,
                     .record_file = arguments.record_file,
                     .verbose = arguments.verbose,

@@ -21,7 +21,6 @@ struct RunArguments {
   std::string policy = "auto";
   std::string backend = "auto";
   std::optional<std::string> profile_file;
-  bool learn = false;
   std::optional<std::string> report_file;
   std::optional<std::string> record_file;
   bool verbose = false;
@@ -40,11 +39,9 @@ struct RunRequest {
   preload::RunBackend backend = preload::RunBackend::cuda;
   preload::Variables environment;  ///< which the command inherits
   preload::Given given;
-  preload::Variables xla;                 ///< what the command's XLA is told
-  std::string rules;                      ///< as the interposer reads them; so are the next two
-  std::string durations;                  ///< what earlier runs learned
-  std::string choices;                    ///< what `auto` chose in earlier runs
-  std::optional<std::string> learn_into;  ///< the profile that takes what this one learns
+  preload::Variables xla;  ///< what the command's XLA is told
+  std::string rules;       ///< as the interposer reads them; so are the choices
+  std::string choices;     ///< what `auto` chose in earlier runs
   std::optional<std::string> report_file;
   std::optional<std::string> record_file;  ///< takes a recording of a few steps
   bool verbose = false;
@@ -55,9 +52,7 @@ struct RunRequest {
   bool speaks = true;  ///< it is no other rank than rank 0
 
   [[nodiscard]] bool wants_closing() const { return speaks && !quiet; }
-  [[nodiscard]] bool wants_report() const {
-    return energy || verbose || report_file || learn_into || given.memory || wants_closing();
-  }
+  [[nodiscard]] bool wants_report() const { return energy || verbose || report_file || given.memory || wants_closing(); }
 };
 
 /// The environment of this process, which a command inherits.

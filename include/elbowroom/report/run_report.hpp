@@ -31,7 +31,6 @@ struct CollectiveActivity {
   std::string name;
   std::optional<std::int64_t> size_class;  ///< binary logarithm of its bytes, rounded down; absent: not known
   std::int64_t count = 0;
-  std::optional<Microseconds> expected;  ///< learned duration; absent: not learned
 };
 
 /// A kernel that was launched where it could run beside a collective.
@@ -40,17 +39,8 @@ struct KernelActivity {
   KernelFootprint footprint;
   std::int64_t launches = 0;
   std::int64_t in_window = 0;
-  std::optional<Microseconds> expected;  ///< learned duration; absent: not learned
   AppliedControls applied;
   std::map<std::string, std::int64_t> refused;  ///< reason -> launches
-};
-
-/// How long launches of one kernel with one launch shape last.
-struct KindDuration {
-  std::string kind;    ///< sixteen hexadecimal digits: the same for equal kernels, grids, blocks and sizes of data in every process
-  std::string kernel;  ///< the beginning of its name
-  Microseconds time{0};
-  std::int64_t launches = 0;
 };
 
 /// NCCL or RCCL, as far as its functions are hooked.
@@ -164,7 +154,6 @@ struct ProcessReport {
   RunActivity activity;
   Trial trial;
   std::optional<std::string> device;  ///< of the first GPU, as its driver names it; absent: none was seen
-  std::vector<KindDuration> durations;
   /// The longest stretch in which it repeated one sequence of collectives; times are those of Sampler::now().
   struct Steps {
     std::int64_t repetitions = 0;
@@ -206,8 +195,8 @@ struct RunReport {
 /// complete JSON, has another schema or a field of another type.
 ELBOWROOM_API Result<ProcessReport> parse_process_report(std::string_view text, const std::string& source);
 
-/// All processes together. Counts are added, and learned durations are averaged over the launches that they stand for. Collectives
-/// are joined by name and size class, kernels by name and footprint. Kernels come by launches in windows, most first.
+/// All processes together. Counts are added. Collectives are joined by name and size class, kernels by name and footprint. Kernels
+/// come by launches in windows, most first.
 ELBOWROOM_API RunActivity total_activity(std::span<const ProcessReport> processes);
 
 inline constexpr std::string_view kRunSchema = "elbowroom.run/1";

@@ -34,26 +34,11 @@ struct StoredChoice {
   bool operator==(const StoredChoice&) const = default;
 };
 
-/// How long launches of one kind last on one kind of device, as `elbowroom run` learned it.
-struct StoredDuration {
-  std::string device;  ///< as its driver names it: one line of 1 to 95 bytes
-  std::string kind;    ///< sixteen lower-case hexadecimal digits, not all zero: equal kernels, grids, blocks and sizes of data
-  std::string kernel;  ///< the beginning of its name, for people: one line
-  Microseconds time{0};
-  std::int64_t stored_at = 0;  ///< seconds since 1970
-
-  bool operator==(const StoredDuration&) const = default;
-};
-
-/// Stored choices by key, and learned durations by device and kind.
+/// Stored choices by key.
 class Profile {
  public:
   /// Takes the place of a choice with the same key unless that one is newer.
   ELBOWROOM_API void put(StoredChoice choice);
-  /// The same for device and kind.
-  ELBOWROOM_API void put(StoredDuration duration);
-  /// Of each device the newest durations, as many as a run can take; the others go.
-  ELBOWROOM_API void drop_old_durations();
 
   /// Null when there is none. Costs one hash and one comparison, well under 1 us, and allocates nothing. Valid until the next
   /// put().
@@ -61,22 +46,19 @@ class Profile {
 
   /// In the order in which their keys came.
   [[nodiscard]] std::span<const StoredChoice> choices() const { return choices_; }
-  [[nodiscard]] std::span<const StoredDuration> durations() const { return durations_; }
 
  private:
   std::vector<StoredChoice> choices_;
   std::unordered_map<ProfileKey, std::size_t, ProfileKeyHash> positions_;
-  std::vector<StoredDuration> durations_;
-  std::unordered_map<std::string, std::size_t> duration_positions_;
 };
 
 inline constexpr std::string_view kProfileSchema = "elbowroom.profile/1";
 
 /// Reads such a document. Another schema, unknown fields, wrong types and impossible values are `invalid_input` in one
-/// line that begins with `source`. Never throws, whatever the text is.
+/// line that begins with `source`. Never throws, whatever the text is. `durations`, which older versions kept, are passed over.
 ELBOWROOM_API Result<Profile> parse_profile(std::string_view json, std::string_view source);
 
-/// The same document back, a line for each choice and each duration.
+/// The same document back, a line for each choice.
 ELBOWROOM_API std::string to_json(const Profile& profile);
 
 }  // namespace elbowroom

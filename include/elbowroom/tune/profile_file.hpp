@@ -21,7 +21,7 @@ ELBOWROOM_API Profile load_profile_or_none(const std::string& path, const Notice
 /// written, where something other than a regular file is, and for another document by its own word.
 ELBOWROOM_API Status can_store_in(const std::string& path);
 
-/// Adds what `more` holds to the file, as Profile::put does, and drops old durations. Several writers at once, in one process or
+/// Adds what `more` holds to the file, as Profile::put does. Several writers at once, in one process or
 /// many, lose nothing. Each holds a lock on `path`.lock while it reads, merges and replaces the file. The file is complete and on
 /// disk before it gets its name. What was unreadable before is kept as `path`.damaged (.damaged.2, ...), with one warning. The lock
 /// file stays. `invalid_input` as can_store_in says.

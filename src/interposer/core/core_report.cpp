@@ -70,15 +70,9 @@ void write_collectives(ReportWriter& out, Knowledge& known) {
   out.key("collectives").begin_array();
   known.kinds.for_each([&](std::uint64_t, const CollectiveKind& kind) {
     out.begin_object().key("name").text(known.kernels[kind.kernel].name.data()).key("size_class").number(kind.size_class);
-    out.key("count").number(kind.launches).key("expected_us").microseconds(0).end_object();
+    out.key("count").number(kind.launches).end_object();
   });
   out.end_array();
-}
-
-// Durations are no longer learned: the members stay for those who read older reports.
-void write_durations(ReportWriter& out, const Knowledge& known) {
-  out.key("device").text(known.models_differ ? "" : known.model.data());
-  out.key("durations").begin_array().end_array();
 }
 
 void write_kernel(ReportWriter& out, Knowledge& known, std::uint16_t index) {
@@ -89,7 +83,6 @@ void write_kernel(ReportWriter& out, Knowledge& known, std::uint16_t index) {
   out.key("static_shared").number(kernel.static_shared).key("dynamic_shared").number(kernel.dynamic_shared);
   out.key("cluster").number(kernel.cluster).end_object();
   out.key("launches").number(kernel.launches).key("in_window").number(kernel.in_window);
-  out.key("expected_us").microseconds(0);
   write_applied(out, kernel.applied);
   write_refused(out, kernel.refused);
   out.end_object();
@@ -207,7 +200,7 @@ void Core::report(const ProcessFacts& process, const Sink& sink) {
   write_launches(out, known);
   write_collectives(out, known);
   write_kernels(out, known);
-  write_durations(out, known);
+  out.key("device").text(known.models_differ ? "" : known.model.data());
   write_applied(out, known.totals.applied);
   write_refused(out, known.totals.refused);
   write_passed_through(out, known, process);

@@ -33,7 +33,6 @@ void read_rules_file(const char* path, Rules& rules) {
   if (!file.is_open() || text.size() != file.size()) {
     std::fprintf(stderr, "elbowroom: the rules in %s cannot be read: nothing is changed\n", path);
     rules.policy = Policy::observe;
-    rules.timing = false;
     return;
   }
   const std::size_t wrong_line = parse_rules(text, rules);

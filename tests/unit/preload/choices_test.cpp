@@ -106,7 +106,7 @@ TEST(PreloadChoices, AreUsedWhereTheyWereMade) {
 
 TEST(ChoiceSurroundings, HoldWhatChangesTheArmsAndHowTheLibraryIsSet) {
   run::Rules rules;
-  ASSERT_EQ(run::parse_rules("cap gelu 4\ntiming off\n", rules), 0U);
+  ASSERT_EQ(run::parse_rules("cap gelu 4\nab off\n", rules), 0U);
   Controls controls;
   controls.comm_library = {{"NCCL_MAX_CTAS", "8"}};
   const Variables environment{{"NCCL_P2P_DISABLE", "1"}, {"NCCL_MAX_CTAS", "16"}, {"NCCL_DEBUG", "INFO"}};

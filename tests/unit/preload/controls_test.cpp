@@ -67,7 +67,7 @@ TEST(PreloadControls, AreRefusedInOneLineThatNamesTheOption) {
   EXPECT_EQ(refusal({.caps = std::vector<std::string>(65, "4")}), "--cap: given 65 times, expected at most 64");
   EXPECT_THAT(refusal({.communication = {"two words"}}), HasSubstr("--communication: 'two words', expected part"));
   EXPECT_EQ(refusal({.off = {"everything"}}),
-            "--off: 'everything', expected one of gate, priority, timing, ab, shape, sm_target, symmetric, budget");
+            "--off: 'everything', expected one of gate, priority, ab, shape, sm_target, symmetric, budget");
 }
 
 }  // namespace

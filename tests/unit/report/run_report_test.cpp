@@ -16,24 +16,22 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-json kernel(std::string_view name, int launches, int in_window, double expected_us) {
+json kernel(std::string_view name, int launches, int in_window) {
   json written = json::object();
   written["name"] = name;
   written["footprint"] = {{"threads", 256}, {"registers", 32}, {"static_shared", 0}, {"dynamic_shared", 1024}, {"cluster", 1}};
   written["launches"] = launches;
   written["in_window"] = in_window;
-  written["expected_us"] = expected_us;
   written["applied"] = {{"gate", 2}, {"shape", 1}, {"priority", 0}, {"sm_target", 0}};
   written["refused"] = {{"cluster launch", 3}};
   return written;
 }
 
-json collective(std::string_view name, int size_class, int count, double expected_us) {
+json collective(std::string_view name, int size_class, int count) {
   json written = json::object();
   written["name"] = name;
   written["size_class"] = size_class;
   written["count"] = count;
-  written["expected_us"] = expected_us;
   return written;
 }
 
@@ -49,9 +47,9 @@ json process(int pid) {
   written["launches"] = {{"total", 1000},       {"captured", 10}, {"graph_launches", 4},        {"in_window", 200},
                          {"in_order_only", 50}, {"untracked", 3}, {"collectives_forgotten", 2}, {"at_rest", 60}};
   written["collectives"] =
-      json::array({collective("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 28, 8, 500.0)});
-  written["kernels"] = json::array({kernel("_ZN2at6native18layer_norm_forwardIfEEviPKT_", 100, 20, 10.0),
-                                    kernel("nvjet_sm90_tst_128x256_64x4_1x2_h_bz_coopA_NNT", 50, 40, 190.0)});
+      json::array({collective("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 28, 8)});
+  written["kernels"] = json::array({kernel("_ZN2at6native18layer_norm_forwardIfEEviPKT_", 100, 20),
+                                    kernel("nvjet_sm90_tst_128x256_64x4_1x2_h_bz_coopA_NNT", 50, 40)});
   written["applied"] = {{"priority", 8}, {"gate", 4}, {"shape", 2}, {"sm_target", 0}};
   written["refused"] = {{"cluster launch", 6}, {"the collective queues behind another", 7}};
   written["relaunched"] = 1;
@@ -62,7 +60,6 @@ json process(int pid) {
   written["gpus"] = {"0000:1B:00.0", "0000:1C:00.0"};
   written["begun_us"] = 1'500.25;
   written["steps"] = {{"repetitions", 90}, {"collectives", 16}, {"begin_us", 2'000.5}, {"end_us", 9'000.75}};
-  written["durations"] = json::array({{{"kind", "00000000000000a1"}, {"kernel", "nvjet"}, {"us", 190.5}, {"launches", 40}}});
   written["ab"] = {
       {"state", "settled"},
       {"arm", "priority, gate"},
@@ -125,11 +122,6 @@ TEST(RunReport, ReadsEveryField) {
   EXPECT_EQ(report.steps->collectives, 16);
   EXPECT_EQ(report.steps->begin, Microseconds(2'000.5));
   EXPECT_EQ(report.steps->end, Microseconds(9'000.75));
-  ASSERT_EQ(report.durations.size(), 1U);
-  EXPECT_EQ(report.durations[0].kind, "00000000000000a1");
-  EXPECT_EQ(report.durations[0].kernel, "nvjet");
-  EXPECT_EQ(report.durations[0].time, Microseconds(190.5));
-  EXPECT_EQ(report.durations[0].launches, 40);
   EXPECT_EQ(report.trial.decisions, 1);
   EXPECT_EQ(report.trial.repetition, 8);
   ASSERT_EQ(report.trial.arms.size(), 3U);
@@ -149,7 +141,6 @@ TEST(RunReport, ReadsEveryField) {
   ASSERT_EQ(activity.collectives.size(), 1U);
   EXPECT_EQ(activity.collectives[0].size_class, 28);
   EXPECT_EQ(activity.collectives[0].count, 8);
-  EXPECT_EQ(activity.collectives[0].expected, Microseconds(500));
   ASSERT_EQ(activity.kernels.size(), 2U);
   EXPECT_EQ(activity.kernels[0].footprint, (KernelFootprint{Threads(256), Registers(32), Bytes(0), Bytes(1024), 1}));
   EXPECT_EQ(activity.kernels[0].launches, 100);
@@ -179,7 +170,7 @@ TEST(RunReport, ZerosAndEmptyTextsAreNothing) {
                                        {"device", ""},
                                        {"begun_us", 0},
                                        {"steps", {{"repetitions", 0}, {"collectives", 0}, {"begin_us", 0}, {"end_us", 0}}},
-                                       {"collectives", {{{"name", "ncclDevKernel"}, {"size_class", 0}, {"expected_us", 0}}}},
+                                       {"collectives", {{{"name", "ncclDevKernel"}, {"size_class", 0}}}},
                                        {"overhead", {{"nanoseconds_per_launch_inside", 0}}},
                                        {"nccl", {{"communicators", {{{"ranks", 0}}}}}},
                                        {"ab",
@@ -193,7 +184,6 @@ TEST(RunReport, ZerosAndEmptyTextsAreNothing) {
   EXPECT_FALSE(report.begun);
   EXPECT_FALSE(report.steps);
   EXPECT_FALSE(report.activity.collectives.at(0).size_class);
-  EXPECT_FALSE(report.activity.collectives.at(0).expected);
   EXPECT_FALSE(report.activity.overhead.per_launch_inside);
   EXPECT_FALSE(report.activity.library.version);
   EXPECT_FALSE(report.trial.state);
@@ -249,10 +239,9 @@ TEST(RunReport, SumsTwoProcesses) {
   second["overhead"]["nanoseconds_per_launch_inside"] = 400;
   second["overhead"]["nanoseconds_per_launch_outside"] = 160;
   second["collectives"][0]["count"] = 24;
-  second["collectives"][0]["expected_us"] = 700.0;
-  second["collectives"].push_back(collective("ncclDevKernel_AllGather_RING_LL", 20, 5, 0));
+  second["collectives"].push_back(collective("ncclDevKernel_AllGather_RING_LL", 20, 5));
   second["kernels"][1]["in_window"] = 1;
-  second["kernels"].push_back(kernel("fill", 7, 30, 0));
+  second["kernels"].push_back(kernel("fill", 7, 30));
   second["refused"] = {{"cluster launch", 1}};
   second["passed_through"] = {"cuLaunchKernel: unknown struct size", "cuLaunchCooperativeKernel: absent"};
 
@@ -275,7 +264,6 @@ TEST(RunReport, SumsTwoProcesses) {
   ASSERT_EQ(total.collectives.size(), 2U);
   EXPECT_EQ(total.collectives[0].name, "ncclDevKernel_AllGather_RING_LL");
   EXPECT_EQ(total.collectives[1].count, 32);
-  EXPECT_DOUBLE_EQ(total.collectives[1].expected.value().count(), 650);  // (8 x 500 + 24 x 700) / 32
 
   ASSERT_EQ(total.kernels.size(), 3U);  // by launches in windows: 40 + 1, 20 + 20, 30
   EXPECT_EQ(total.kernels[0].in_window, 41);
@@ -310,7 +298,6 @@ TEST(RunReport, DocumentHasTheContractsFieldsAndKeepsUnknownOnes) {
   EXPECT_EQ(document["damaged_reports"].size(), 1U);
   EXPECT_EQ(document["total"]["launches"]["total"], 2000);
   EXPECT_EQ(document["total"]["applied"]["gate"], 8);
-  EXPECT_EQ(document["total"]["collectives"][0]["expected_us"], 500.0);
 }
 
 TEST(RunReport, ReadsWhatWasChosen) {
@@ -351,13 +338,6 @@ TEST(RunReport, NamesProcessesWhoseNcclCannotBeSeen) {
   EXPECT_NE(to_table(report).find("nccl        unseen in 1 process, which launched its kernels: "), std::string::npos)
       << to_table(report);
   EXPECT_EQ(to_table(run_of({parsed(process(44))})).find("unseen"), std::string::npos);
-}
-
-TEST(RunReport, WhatNobodyLearnedIsNull) {
-  json unlearned = process(41);
-  unlearned["collectives"][0]["expected_us"] = 0;
-  const json document = json::parse(to_json(run_of({parsed(unlearned)})));
-  EXPECT_TRUE(document["total"]["collectives"][0]["expected_us"].is_null());
 }
 
 TEST(RunReport, TableIsTheGoldenExample) {

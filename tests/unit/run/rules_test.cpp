@@ -13,15 +13,13 @@ std::size_t parse(const std::string& text, Rules& rules) { return parse_rules(te
 
 TEST(Rules, ReadEveryRule) {
   Rules rules;
-  EXPECT_EQ(
-      parse("# of a profile\n\ncap gelu kernel<4> 3\r\ncap * 5\n sm_target 108\ngate off\npriority off\ntiming off\nab off", rules),
-      0U);
+  EXPECT_EQ(parse("# of a profile\n\ncap gelu kernel<4> 3\r\ncap * 5\n sm_target 108\ngate off\npriority off\nab off", rules), 0U);
   ASSERT_EQ(rules.cap_count, 2U);
   EXPECT_STREQ(rules.caps[0].name.data(), "gelu kernel<4>");
   EXPECT_EQ(rules.caps[0].blocks_per_sm, 3U);
   EXPECT_STREQ(rules.caps[1].name.data(), "*");
   EXPECT_EQ(rules.sm_target, 108U);
-  EXPECT_FALSE(rules.gate || rules.priority || rules.timing || rules.trial);
+  EXPECT_FALSE(rules.gate || rules.priority || rules.trial);
 }
 
 TEST(Rules, ReadWhatCommunicatorsAreMadeWith) {
@@ -144,7 +142,7 @@ TEST(Rules, AreWrittenAsTheyAreRead) {
   Rules rules;
   EXPECT_EQ(rules_text(rules), "");
   ASSERT_TRUE(rules.add_communication("my exchange") && rules.add_cap("gelu kernel<4>", 3) && rules.set_sm_target(108) &&
-              rules.leave_out("timing"));
+              rules.leave_out("ab"));
   ASSERT_TRUE(rules.add_footprint({.threads = 256,
                                    .registers = 32,
                                    .static_shared = 0,
@@ -153,10 +151,9 @@ TEST(Rules, AreWrittenAsTheyAreRead) {
                                    .blocks_per_sm = 4,
                                    .on = kAnyName}));
   ASSERT_TRUE(rules.add_device("h200") && rules.add_product({{ProductType::bf16, 40}, 92, 0}));
-  EXPECT_EQ(
-      rules_text(rules),
-      "communication my exchange\ncap gelu kernel<4> 3\nsm_target 108\ntiming off\nfootprint 256x32 0+1024 1 cap 4\ndevice h200\n"
-      "product bf16 2^40 sm_target 92\n");
+  EXPECT_EQ(rules_text(rules),
+            "communication my exchange\ncap gelu kernel<4> 3\nsm_target 108\nab off\nfootprint 256x32 0+1024 1 cap 4\ndevice h200\n"
+            "product bf16 2^40 sm_target 92\n");
 }
 
 TEST(Rules, TakeNothingThatTheirTextCannotSay) {

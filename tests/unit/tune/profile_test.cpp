@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <string>
 
-#include "run/limits.hpp"
 #include "unit/model/steps.hpp"
 #include "unit/tune/choices.hpp"
 
@@ -43,64 +42,28 @@ TEST(Profile, ReadsBackWhatItWrites) {
   EXPECT_TRUE(parse_profile(to_json(Profile{}), "file")->choices().empty());
 }
 
-StoredDuration duration(const std::string& kind, double us, std::int64_t stored_at) {
-  return {"NVIDIA H200", kind, "ncclDevKernel_AllReduce", Microseconds(us), stored_at};
-}
-
-TEST(Profile, KeepsDurationsByDeviceAndKind) {
-  constexpr const char* kind = "00000000000000a1";
-  Profile profile;
-  profile.put(choice(29));
-  profile.put(duration(kind, 100.5, 100));
-  profile.put(duration("fedcba9876543210", 3, 100));
-  profile.put(duration(kind, 200.25, 150));
-  profile.put(duration(kind, 7, 149));  // older than what is there
-  StoredDuration elsewhere = duration(kind, 9, 1);
-  elsewhere.device = "NVIDIA H100";
-  profile.put(elsewhere);
-  ASSERT_EQ(profile.durations().size(), 3U);
-  EXPECT_EQ(profile.durations()[0], duration(kind, 200.25, 150));
-  EXPECT_EQ(profile.durations()[2], elsewhere);
-  const Result<Profile> read = parse_profile(to_json(profile), "file");
+TEST(Profile, PassesOverDurationsOfOlderVersions) {
+  const Result<Profile> read = parse_profile(
+      replaced(one_choice(), "]}\n", R"(], "durations": [{"device": "NVIDIA H200", "kind": "00000000000000a1", "time_us": 9}]})"),
+      "file");
   ASSERT_TRUE(read.ok()) << read.error().message;
-  EXPECT_TRUE(std::ranges::equal(read->durations(), profile.durations()));
-  EXPECT_EQ(read->choices().size(), 1U);
-  EXPECT_EQ(to_json(*read), to_json(profile));
-}
-
-TEST(Profile, KeepsTheNewestDurationsOfEachDevice) {
-  Profile profile;
-  const auto kind = [](std::size_t at) { return "00000000000" + std::to_string(10'000 + at); };
-  for (std::size_t at = 0; at < run::kMostDurations + 5; ++at) {
-    profile.put(duration(kind(at), 1, static_cast<std::int64_t>(at)));
-  }
-  StoredDuration elsewhere = duration(kind(0), 9, 0);
-  elsewhere.device = "NVIDIA H100";
-  profile.put(elsewhere);
-  profile.drop_old_durations();
-  ASSERT_EQ(profile.durations().size(), run::kMostDurations + 1);
-  const auto has = [&](const StoredDuration& wanted) { return std::ranges::count(profile.durations(), wanted) == 1; };
-  EXPECT_TRUE(has(elsewhere));
-  EXPECT_TRUE(has(duration(kind(5), 1, 5)));
-  EXPECT_FALSE(has(duration(kind(4), 1, 4)));
-  profile.put(duration(kind(5), 2, 9'999));  // still found by its key
-  EXPECT_EQ(profile.durations().size(), run::kMostDurations + 1);
-}
-
-TEST(Profile, RefusesDurationsThatNobodyCouldUse) {
-  Profile profile;
-  profile.put(duration("00000000000000a1", 100.5, 100));
-  const std::string good = to_json(profile);
-  ASSERT_EQ(refusal(good), "accepted");
-  EXPECT_EQ(refusal(replaced(good, "00000000000000a1", "a1")),
-            "file: durations[0].kind: \"a1\", expected 16 hexadecimal digits, not all 0");
-  EXPECT_EQ(refusal(replaced(good, "00000000000000a1", "0000000000000000")),
-            "file: durations[0].kind: \"0000000000000000\", expected 16 hexadecimal digits, not all 0");
-  EXPECT_EQ(refusal(replaced(good, "NVIDIA H200", "")), "file: durations[0].device: \"\", expected a name of 1 to 95 bytes");
-  EXPECT_EQ(refusal(replaced(good, "100.5", "-1")),
-            "file: durations[0].time_us: -1, expected a number of microseconds of at least 0");
-  EXPECT_EQ(refusal(replaced(good, "\"durations\": [", "\"durations\": [3, ")), "file: durations[0]: 3, expected an object");
+  EXPECT_EQ(to_json(*read), one_choice());
   EXPECT_EQ(refusal(R"({"schema": "elbowroom.profile/1", "choices": [], "durations": 7})"), "file: durations: 7, expected a list");
+}
+
+TEST(Profile, KeepsTheNewerOfTwoChoices) {
+  Profile profile;
+  StoredChoice older = choice(29);
+  StoredChoice newer = choice(29);
+  newer.stored_at = older.stored_at + 1;
+  newer.reason = "newer";
+  profile.put(newer);
+  profile.put(older);
+  ASSERT_EQ(profile.choices().size(), 1U);
+  EXPECT_EQ(profile.choices()[0].reason, "newer");
+  newer.reason = "as new";
+  profile.put(newer);
+  EXPECT_EQ(profile.choices()[0].reason, "as new");
 }
 
 TEST(Profile, FindsByKeyAlone) {
