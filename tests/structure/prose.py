@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 # The most words of each page, as `wc -w` counts them, and of all pages that are written by hand.
-MOST_WORDS = {"README.md": 700, "CHANGELOG.md": 1500}
-MOST_WORDS_IN_ALL = 90_000  # on the way to 40,000; to be lowered with each page that gets shorter
+MOST_WORDS = {"README.md": 700, "CHANGELOG.md": 1500, "docs/run.md": 2500, "docs/deadlock.md": 1500}
+MOST_WORDS_IN_ALL = 70_000  # on the way to 40,000; to be lowered with each page that gets shorter
 GENERATED = {"docs/pad-ranges.md"}
 GUIDE = ("README.md", "CONTRIBUTING.md", "docs/doctor.md")
 MOST_IN_MEDIAN = 16
