@@ -17,7 +17,7 @@ struct Controls {
 };
 
 /// A collective of fewer bytes is not waited for: a launch costs a tenth of what it lasts.
-constexpr std::uint64_t kWorthGatingBytes = 256U * 1024;
+constexpr std::uint64_t kWorthGatingBytes = std::uint64_t{256} * 1024;
 /// Blocks of high priority leave room for clusters up to this size.
 constexpr std::uint32_t kMostCluster = 4;
 
