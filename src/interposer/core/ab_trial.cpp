@@ -43,6 +43,7 @@ void AbTrial::on_pattern(std::uint64_t pattern, std::optional<unsigned> remember
   place->entered_at = ++changes_;
   if (known == phases_.end()) {
     forgotten_ += place->state == State::waiting ? 0 : 1;
+    forget_steps(*place, [](const Awaited&) { return true; });
     std::construct_at(&*place);
     place->pattern = pattern;
     place->entered_at = changes_;
@@ -82,9 +83,10 @@ void AbTrial::on_step_begun(std::uint64_t step) {
     if (now.unmeasured == kMostUnmeasured || ++now.after < until_next(now)) { return; }
     start_trial(now);
   }
-  Awaited& slot = now.awaited[step % kMostAhead];
+  Awaited& slot = awaited_[step % kMostAhead];
   if (slot.step != 0) {  // its time never came, nor will its block's
-    start_again(now);
+    Phase& of = phases_[std::exchange(slot, {}).phase];
+    if (of.state == State::trying) { start_again(of); }
     if (now.state == State::settled) { return; }
   }
   if (std::exchange(now.open, false)) { now.broken = 0; }
@@ -99,7 +101,10 @@ void AbTrial::on_step_begun(std::uint64_t step) {
     return;
   }
   now.arm = now.now.arm;
-  if (++now.steps > kSettling) { slot = {step, static_cast<std::uint8_t>(now.now.round), static_cast<std::uint8_t>(now.now.arm)}; }
+  if (++now.steps > kSettling) {
+    slot = {step, static_cast<std::uint8_t>(now_), static_cast<std::uint8_t>(now.now.round),
+            static_cast<std::uint8_t>(now.now.arm)};
+  }
   if (now.steps == kSettling + kMeasured) { next_block(now); }
 }
 
@@ -108,22 +113,19 @@ void AbTrial::on_acted() {
 }
 
 void AbTrial::on_step_time(std::uint64_t step, std::uint64_t nanoseconds) {
-  if (step == 0) { return; }
-  for (Phase& phase : phases_) {
-    Awaited& slot = phase.awaited[step % kMostAhead];
-    if (slot.step != step) { continue; }
-    Block& block = phase.blocks[slot.round][slot.arm];
-    slot = {};
-    block.times[block.counted++] = nanoseconds;
-    if (phase.state == State::trying && phase.now.round == kRounds && known(phase, kRounds)) { choose(phase); }
-    return;
-  }
+  Awaited& slot = awaited_[step % kMostAhead];
+  if (step == 0 || slot.step != step) { return; }
+  const Awaited of = std::exchange(slot, {});
+  Phase& phase = phases_[of.phase];
+  Block& block = phase.blocks[of.round][of.arm];
+  block.times[block.counted++] = nanoseconds;
+  if (phase.state == State::trying && phase.now.round == kRounds && known(phase, kRounds)) { choose(phase); }
 }
 
 void AbTrial::on_step_lost(std::uint64_t step) {
-  for (Phase& phase : phases_) {
-    if (step != 0 && phase.state == State::trying && phase.awaited[step % kMostAhead].step == step) { start_again(phase); }
-  }
+  const Awaited& slot = awaited_[step % kMostAhead];
+  if (step == 0 || slot.step != step) { return; }
+  if (Phase& phase = phases_[slot.phase]; phase.state == State::trying) { start_again(phase); }
 }
 
 // What an earlier run settled for begins with a count of its own.
@@ -142,12 +144,19 @@ void AbTrial::start_with(Phase& phase, unsigned remembered) {
 
 void AbTrial::start_later(Phase& phase) { phase.state = State::settled; }
 
-void AbTrial::start_trial(Phase& phase) const {
+template <class Matches>
+void AbTrial::forget_steps(const Phase& phase, Matches matches) {
+  for (Awaited& slot : awaited_) {
+    if (slot.step != 0 && slot.phase == number_of(phase) && matches(slot)) { slot = {}; }
+  }
+}
+
+void AbTrial::start_trial(Phase& phase) {
   phase.state = State::trying;
   phase.measured = ((1U << arms_) - 1) & (phase.offered | 1U << phase.chosen);
   phase.acted = 0;
   phase.blocks.fill({});
-  phase.awaited.fill({});
+  forget_steps(phase, [](const Awaited&) { return true; });
   phase.order.draw(phase.ended == 0 ? kTogether : combine(phase.pattern, phase.ended));
   phase.now = first(phase, 0);
   phase.steps = phase.broken = 0;
@@ -156,7 +165,7 @@ void AbTrial::start_trial(Phase& phase) const {
 }
 
 // Steps whose first collective is on one stream and then on another have no time, say.
-void AbTrial::start_again(Phase& phase) const {
+void AbTrial::start_again(Phase& phase) {
   if (++phase.unmeasured == kMostUnmeasured) {
     leave_alone(phase);
   } else {
@@ -174,9 +183,7 @@ void AbTrial::leave_alone(Phase& phase) {
 }
 
 void AbTrial::start_block(Phase& phase, Place block) {
-  for (Awaited& slot : phase.awaited) {
-    if (slot.round == block.round && slot.arm == block.arm) { slot = {}; }
-  }
+  forget_steps(phase, [&](const Awaited& step) { return step.round == block.round && step.arm == block.arm; });
   phase.blocks[block.round][block.arm] = {};
   phase.now = block;
   phase.steps = 0;

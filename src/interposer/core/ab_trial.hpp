@@ -128,6 +128,7 @@ class AbTrial {
   /// A step whose time is awaited.
   struct Awaited {
     std::uint64_t step = 0;  ///< 0: none
+    std::uint8_t phase = 0;
     std::uint8_t round = 0;
     std::uint8_t arm = 0;
   };
@@ -154,7 +155,6 @@ class AbTrial {
     bool open = false;       ///< the block before: its last step has no end yet
     bool left = false;       ///< the last block: a step was begun after it
     std::array<std::array<Block, kMaxArms>, kRounds> blocks{};
-    std::array<Awaited, kMostAhead> awaited{};
     std::array<std::uint64_t, kMaxArms> result{};
     std::array<Finding, kMaxArms> findings{};
   };
@@ -173,9 +173,13 @@ class AbTrial {
   static std::uint64_t until_next(const Phase& phase);
   static void start_with(Phase& phase, unsigned remembered);
   static void start_later(Phase& phase);
-  void start_trial(Phase& phase) const;
-  void start_again(Phase& phase) const;
-  static void start_block(Phase& phase, Place block);
+  void start_trial(Phase& phase);
+  void start_again(Phase& phase);
+  void start_block(Phase& phase, Place block);
+  [[nodiscard]] unsigned number_of(const Phase& phase) const { return static_cast<unsigned>(&phase - phases_.data()); }
+  /// No time is awaited for what `matches` among the phase's steps.
+  template <class Matches>
+  void forget_steps(const Phase& phase, Matches matches);
   static void leave_alone(Phase& phase);
   static void next_block(Phase& phase);
   static Place first(const Phase& phase, unsigned round);
@@ -202,6 +206,7 @@ class AbTrial {
   unsigned decisions_ = 0;
   unsigned forgotten_ = 0;  ///< phases
   std::array<Phase, kPhases> phases_{};
+  std::array<Awaited, kMostAhead> awaited_{};  ///< of all phases, as the numbers of steps are
 };
 
 const char* text(AbTrial::State state);

@@ -1,5 +1,6 @@
 #include "interposer/core/core.hpp"
 
+#include <cstddef>
 #include <new>
 #include <utility>
 
@@ -34,6 +35,9 @@ void CoreState::refuse(KernelRecord& kernel, Decision& decision, Refusal refusal
   known.count_refusal(kernel, refusal);
   if (decision.refusal == Refusal::none) { decision.refusal = refusal; }
 }
+
+// With what a vendor's room keeps (driver/make_interposer.hpp) a process has 1 MiB at most.
+static_assert(sizeof(CoreState) <= std::size_t{888} * 1024);
 
 std::unique_ptr<Core> Core::create(const Rules& rules, const Platform& platform) {
   std::unique_ptr<CoreState> state(new (std::nothrow) CoreState(rules, platform));

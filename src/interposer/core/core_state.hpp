@@ -53,7 +53,7 @@ struct KernelRecord {
   std::uint64_t in_window = 0;
   AppliedCounts applied;
   std::array<std::uint32_t, kRefusals> refused{};
-  std::array<char, 192> name;  ///< the beginning of it
+  std::array<char, 128> name;  ///< the beginning of it
 
   /// Blocks per cluster of a launch.
   [[nodiscard]] std::uint32_t cluster_of(const LaunchFacts& facts) const { return std::max(facts.cluster, required_cluster); }
@@ -113,12 +113,12 @@ struct Knowledge {
   std::array<KernelRecord, kMaxKernels>
       kernels{};  ///< the first stands for kernels that cannot be told apart, and is passed through
   std::size_t kernel_count = 1;
-  FixedTable<CollectiveKind, 1024> kinds;
-  FixedTable<std::uint32_t, 1024> residency;  ///< blocks per SM, of a kernel with a block and dynamic shared memory, on a device
-  Text choices;                               ///< of earlier runs
-  std::uint32_t library = 0;                  ///< version of the communication library; 0: not seen
-  decltype(DeviceInfo::name) model{};         ///< of the first device
-  bool models_differ = false;                 ///< some device is of another
+  FixedTable<CollectiveKind, 512> kinds;
+  FixedTable<std::uint32_t, 512> residency;  ///< blocks per SM, of a kernel with a block and dynamic shared memory, on a device
+  Text choices;                              ///< of earlier runs
+  std::uint32_t library = 0;                 ///< version of the communication library; 0: not seen
+  decltype(DeviceInfo::name) model{};        ///< of the first device
+  bool models_differ = false;                ///< some device is of another
   std::array<DeviceInfo, kMaxDevices> devices{};
   std::array<DeviceNames, kMaxDevices> device_names{};  ///< those of the rules that each has
   std::uint64_t devices_known = 0;                      ///< bit per device

@@ -161,7 +161,7 @@ class Lanes {
   Serial serial_ = 0;
   std::uint32_t record_calls_ = 0;
   bool exhausted_ = false;
-  FixedTable<Stream, 2048> streams_;
+  FixedTable<Stream, 1024> streams_;
   FixedTable<Event, 2048> events_;
 };
 

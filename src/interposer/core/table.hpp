@@ -15,24 +15,10 @@ constexpr std::uint64_t mix(std::uint64_t value) {
 }
 constexpr std::uint64_t combine(std::uint64_t seed, std::uint64_t value) { return mix(seed ^ (value + 0x9e3779b97f4a7c15U)); }
 
-/// The key of what is known by its address.
-inline std::uint64_t key_of(const void* handle) { return reinterpret_cast<std::uintptr_t>(handle); }
-
-/// The place's bit in a set of up to 64.
-constexpr std::uint64_t bit_at(unsigned place) { return std::uint64_t{1} << place; }
 /// Calls `visit(place)` for each place of the set.
 template <class Visit>
 void for_each_bit(std::uint64_t set, Visit visit) {
   for (; set != 0; set &= set - 1) { visit(static_cast<unsigned>(std::countr_zero(set))); }
-}
-
-constexpr std::size_t kCacheLine = 64;
-
-/// Fetches the cache lines from an object on to `end`, to be written.
-inline void prefetch_object(const auto& object, const void* end) {
-  const char* line = reinterpret_cast<const char*>(&object);
-  for (; line < static_cast<const char*>(end); line += kCacheLine) { __builtin_prefetch(line, 1); }
-  __builtin_prefetch(static_cast<const char*>(end) - 1, 1);
 }
 
 /// Map from a nonzero key to a value, open addressing in place. Never allocates, and refuses new keys at three quarters of its

@@ -40,7 +40,7 @@ void destroy_event(const DriverCalls& driver, cu::Context context, cu::Event eve
 /// At most kContexts; what needs a further one is left out.
 class Contexts {
  public:
-  static constexpr std::size_t kContexts = 64;
+  static constexpr std::size_t kContexts = 24;
 
   explicit Contexts(const DriverCalls& driver) : driver_(driver) {}
 

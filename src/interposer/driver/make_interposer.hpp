@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -121,6 +122,7 @@ void make() {
   process::read_rules(rules);
   process::read_report_place();
   D::leave_possible(rules);
+  static_assert(sizeof(Interposer<D>) <= std::size_t{136} * 1024);  // core.cpp has the rest of 1 MiB
   // The core keeps a copy of the platform, whose `self` must be known before the interposer is made.
   void* memory = ::operator new(sizeof(Interposer<D>), std::nothrow);
   if (memory == nullptr) { return; }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <optional>
 
 #include "trial_steps.hpp"
@@ -91,6 +92,34 @@ TEST(AbTrial, LosesNothingByPhasesThatEndBeforeAStepCounts) {
   EXPECT_EQ(trial.state(), AbTrial::State::trying);
   run_trial(trial, {10'000, 8'000, 0, 0});
   EXPECT_EQ(trial.arm(), 1U);
+}
+
+// The host is 30 steps ahead, so that times of one phase come while the other one compares. The arm takes 8 us instead of 10 in the
+// first and 12 in the second.
+TEST(AbTrial, TellsLateTimesOfTwoPhasesApart) {
+  AbTrial trial;
+  trial.begin(2);
+  std::deque<std::array<std::uint64_t, 2>> late;  // step and its time
+  std::uint64_t step = 0;
+  for (std::uint64_t turn = 0; turn < 100; ++turn) {
+    const std::uint64_t pattern = 1 + turn % 2;
+    trial.on_pattern(pattern);
+    for (int i = 0; i < 20; ++i) {
+      trial.on_step_begun(++step);
+      if (trial.arm() != 0) { trial.on_acted(); }
+      const std::uint64_t with_arm = pattern == 1 ? 8'000 : 12'000;
+      if (i < 19) { late.push_back({step, trial.arm() == 0 ? 10'000 : with_arm}); }  // the last one before a break has no end
+      if (late.size() <= 30) { continue; }
+      trial.on_step_time(late.front()[0], late.front()[1]);
+      late.pop_front();
+    }
+    trial.on_lost();
+  }
+  for (const std::uint64_t pattern : {std::uint64_t{1}, std::uint64_t{2}}) {
+    trial.on_pattern(pattern);
+    EXPECT_EQ(trial.state(), AbTrial::State::settled) << pattern;
+    EXPECT_EQ(trial.chosen(), pattern == 1 ? 1U : 0U) << pattern;
+  }
 }
 
 // With one phase more than are remembered each is new whenever it is back.
