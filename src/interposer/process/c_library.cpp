@@ -3,6 +3,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <exception>
+
 // The library loads wherever the wheels of PyTorch do: with glibc 2.28. Of functions that a newer C library has anew this takes the
 // old ones, by hidden functions of the same names. The rest of the library, and the C++ runtime inside it, are linked to those. Old
 // ones of the thread library were in libpthread.so.0 and those of the loader in libdl.so.2, which are therefore needed by name.
@@ -86,3 +89,6 @@ int elbowroom_lstat(const char* path, void* facts) {
 // The unwinder of the C++ runtime, which has nothing to unwind here: no exception is thrown.
 int elbowroom_dl_find_object(void* /*address*/, void* /*found*/) { return -1; }
 }
+
+// The C++ runtime's own handler names the exception that nobody caught, for which it brings a demangler of 50 KB along.
+void __gnu_cxx::__verbose_terminate_handler() { std::abort(); }
