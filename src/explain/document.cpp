@@ -115,6 +115,25 @@ OrderedJson inflation_json(const Explanation& explanation) {
   return array;
 }
 
+OrderedJson what_if_json(const Explanation& explanation) {
+  OrderedJson array = OrderedJson::array();
+  for (const WhatIf& one : explanation.what_if.changes) {
+    OrderedJson json{{"change", one.change}, {"words", one.words}};
+    if (one.refused.empty()) {
+      json["step_us"] = number(one.step.median.count());
+      json["low"] = number(one.step.low.count());
+      json["high"] = number(one.step.high.count());
+      json["provenance"] = "simulated";
+      json["ceiling"] = one.ceiling;
+      if (!one.how.empty()) { json["how"] = one.how; }
+    } else {
+      json["refused"] = one.refused;
+    }
+    array.push_back(std::move(json));
+  }
+  return array;
+}
+
 }  // namespace
 
 std::string to_json(const Explanation& explanation) {
@@ -133,13 +152,13 @@ std::string to_json(const Explanation& explanation) {
   json["critical_path_us"] = nullptr;
   json["hardware_limit_us"] = nullptr;
   add_parts(json, explanation.parts);
-  json["replay_error"] = nullptr;
+  json["replay_error"] = number(explanation.what_if.replay_error);
   json["inflation"] = inflation_json(explanation);
   json["exposures"] = exposures_json(explanation);
   json["causes"] = causes_json(explanation);
   json["collectives"] = collectives_json(explanation);
   json["stragglers"] = stragglers_json(explanation);
-  json["what_if"] = OrderedJson::array();
+  json["what_if"] = what_if_json(explanation);
   return detail::dump(json, 1) + "\n";
 }
 

@@ -12,6 +12,7 @@
 #include "explain/inflation.hpp"
 #include "explain/split.hpp"
 #include "explain/trace.hpp"
+#include "explain/what_if.hpp"
 
 /// What `elbowroom explain` says, as values: figures are means over the steps of all ranks, so that the parts add up to the step.
 namespace elbowroom::explain {
@@ -93,6 +94,7 @@ struct Explanation {
   std::vector<Straggler> stragglers;  ///< those that are waited for longest first
   std::vector<ClassInflation> inflation;
   std::vector<KernelTime> kernels;  ///< that compute; by name
+  WhatIfs what_if;
 };
 
 /// Of one trace at least, in any order. Parts of one rank's trace are put together.

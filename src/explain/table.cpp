@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "explain/causes.hpp"
@@ -133,6 +134,31 @@ std::string inflation_table(const Explanation& explanation) {
   return text.empty() ? text : "\nkernels beside communication, more than alone\n" + text;
 }
 
+std::string what_if_text(const Explanation& explanation) {
+  const WhatIfs& all = explanation.what_if;
+  if (all.changes.empty()) { return ""; }
+  std::string text = fmt::format("\nwhat if (the replay misses steps by {:.1f} %)\n", 100 * all.replay_error.value_or(0));
+  for (const WhatIf& one : all.changes) {
+    if (!one.refused.empty()) { continue; }
+    text += fmt::format("  {:<18}{:>10}{:>9}  {}..{}{}\n", one.change, of_us(one.step.median.count()),
+                        fmt::format("{:+.1f} %", 100 * (one.ratio - 1)), of_us(one.step.low.count()), of_us(one.step.high.count()),
+                        one.ceiling ? ", at most" : "");
+    text += wrapped(one.how.empty() ? one.words : fmt::format("{}; {}", one.words, one.how), "    ");
+  }
+  std::vector<std::pair<std::string, std::string>> refused;  // reason, changes
+  for (const WhatIf& one : all.changes) {
+    if (one.refused.empty()) { continue; }
+    const auto same = std::find_if(refused.begin(), refused.end(), [&](const auto& other) { return other.first == one.refused; });
+    if (same == refused.end()) {
+      refused.emplace_back(one.refused, one.change);
+    } else {
+      same->second += ", " + one.change;
+    }
+  }
+  for (const auto& [reason, changes] : refused) { text += wrapped(fmt::format("not {}: {}", changes, reason), "  "); }
+  return text;
+}
+
 }  // namespace
 
 std::string sentence(const Explanation& explanation) {
@@ -172,6 +198,7 @@ std::string in_words(const Explanation& explanation) {
   text += collectives_table(explanation);
   text += stragglers_text(explanation);
   text += inflation_table(explanation);
+  text += what_if_text(explanation);
   return text;
 }
 

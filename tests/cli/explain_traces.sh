@@ -52,6 +52,13 @@ mi300 = of("mi300-rccl-resnet.json.gz")
 assert sum(sum(kind["count"]) for kind in mi300["collectives"]) == 17
 assert {kind["collective"] for kind in mi300["collectives"]} <= {"all_reduce", "broadcast", "collective"}
 assert len(of("two")["stragglers"]) == 2
+
+# All steps are replayed within a percent, but those of a trace that lacks what its kernels waited for: it gets no predictions.
+for name in glob.glob("*.doc"):
+    document = json.load(open(name))
+    lacks = name.startswith("rank0-of-16")
+    assert (document["replay_error"] > 0.05) == lacks and (lacks or document["replay_error"] < 0.01), (name, document["replay_error"])
+    assert document["what_if"] and all("refused" in one for one in document["what_if"]) == lacks, name
 TEXT
 
 # --- damaged ones ---------------------------------------------------------------------------------------------------------

@@ -1,0 +1,172 @@
+#include "explain/what_if.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include "elbowroom/base/time.hpp"
+#include "explain/delays.hpp"
+#include "explain/inflation.hpp"
+#include "explain/replay.hpp"
+
+namespace elbowroom::explain {
+namespace {
+
+constexpr double kMostError = 0.05;
+
+struct ChangeRow {
+  std::string_view name;
+  std::string_view words;
+  Conditions conditions;
+  bool ceiling;
+  std::string_view how;
+};
+
+const std::array<ChangeRow, 7>& all_changes() {
+  static const std::array<ChangeRow, 7> rows{{
+      {"undisturbed",
+       "kernels beside communication last as long as alone",
+       {.undisturbed = true},
+       true,
+       "elbowroom run -- COMMAND: collectives on few SMs"},
+      {"no_communication",
+       "collectives take no time, and disturb nobody",
+       {.undisturbed = true, .peers_on_time = true, .transfer = 0},
+       true,
+       ""},
+      {"link=2", "a link of twice the speed", {.transfer = 0.5}, false, ""},
+      {"priority",
+       "collectives begin before computation that was launched later",
+       {.communication_first = true},
+       true,
+       "elbowroom run --policy priority -- COMMAND"},
+      {"own_communicator",
+       "collectives do not queue behind one another",
+       {.own_streams = true},
+       true,
+       "a process group for each kind of collective"},
+      {"peers_on_time", "no rank waits for another", {.peers_on_time = true}, true, "equal work on all ranks"},
+      {"host_ahead", "everything is launched before", {.host_ahead = true}, true, "CUDA graphs, torch.compile"},
+  }};
+  return rows;
+}
+
+/// What a trace has of the things that changes act on.
+struct Subjects {
+  bool lost_race = false, shared_stream = false, waiting = false, inflation = false;
+};
+
+Subjects subjects_of(const std::vector<RankView>& views) {
+  Subjects found;
+  for (const RankView& view : views) {
+    for (std::size_t i = 0; i < view.collectives.size(); ++i) {
+      const Delay delay = delay_of(view, i);
+      found.lost_race = found.lost_race || delay.by_compute > 0;
+      found.shared_stream = found.shared_stream || delay.by_collective > 0;
+      found.waiting = found.waiting || view.waiting[i].has_value();
+    }
+    const std::vector<Inflation> inflation = inflation_of(view);
+    found.inflation =
+        found.inflation || std::any_of(inflation.begin(), inflation.end(), [](const Inflation& one) { return one.runs > 0; });
+  }
+  return found;
+}
+
+/// Why a change cannot act, whatever the replay says.
+std::string_view refusal(const Conditions& conditions, const Subjects& subjects) {
+  if (conditions.transfer == 0) { return ""; }
+  if (conditions.communication_first && !subjects.lost_race) { return "no collective waited for SMs that later computation took"; }
+  if (conditions.own_streams && !subjects.shared_stream) { return "no collective queued behind another"; }
+  if (conditions.peers_on_time && !subjects.waiting) { return "no collective is in the traces of two ranks"; }
+  if (conditions.undisturbed && !subjects.inflation) { return "no kernel runs both beside communication and alone"; }
+  return "";
+}
+
+struct ReplayedStep {
+  const Replay* replay = nullptr;
+  Interval step;
+  Time as_it_ran = 0;
+};
+
+double ratio_of(Time a, Time b) { return static_cast<double>(a) / static_cast<double>(b); }
+
+double median_ratio(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// The interval over the steps, widened by what the replay misses.
+void predict(WhatIf& one, const Conditions& conditions, const std::vector<ReplayedStep>& steps, double error) {
+  std::vector<Microseconds> times;
+  std::vector<double> ratios;
+  for (const ReplayedStep& step : steps) {
+    ratios.push_back(ratio_of(step.replay->length(step.step, conditions), step.as_it_ran));
+    times.emplace_back(static_cast<double>(step.step.length()) / 1000 * ratios.back());
+  }
+  one.step = rank_interval(times);
+  one.step.low *= 1 - error;
+  one.step.high *= 1 + error;
+  one.ratio = median_ratio(std::move(ratios));
+}
+
+/// The host's launches are where they were, but behind waits that the trace has. A program that polls waits unseen.
+void refuse_what_gains_nothing(std::vector<WhatIf>& changes) {
+  const bool host_bound = std::any_of(changes.begin(), changes.end(), [](const WhatIf& one) {
+    return one.change == "host_ahead" && one.refused.empty() && one.ratio < 1 - kMostError;
+  });
+  for (WhatIf& one : changes) {
+    constexpr double kLeast = 0.0005;
+    if (!one.refused.empty() || std::abs(one.ratio - 1) >= kLeast) { continue; }
+    one.refused = host_bound ? "the host launches what follows too late, unless it waits itself and the trace does not say so"
+                             : "the step waits for nothing that this changes";
+  }
+}
+
+}  // namespace
+
+WhatIfs what_if(const std::vector<RankView>& views) {
+  WhatIfs result;
+  if (std::all_of(views.begin(), views.end(), [](const RankView& view) { return view.collectives.empty(); })) { return result; }
+  std::vector<Replay> replays;
+  replays.reserve(views.size());
+  std::vector<ReplayedStep> steps;
+  std::vector<double> errors;
+  for (const RankView& view : views) {
+    replays.emplace_back(view);
+    for (const Interval& step : view.steps.windows) {
+      const Time replayed = std::max<Time>(replays.back().length(step, {}), 1);
+      steps.push_back({&replays.back(), step, replayed});
+      errors.push_back(std::abs(ratio_of(replayed, step.length()) - 1));
+    }
+  }
+  result.replay_error = median_ratio(std::move(errors));
+  const std::string missed =
+      *result.replay_error > kMostError
+          ? fmt::format("the replay misses steps by {:.0f} %: the trace lacks what kernels waited for", 100 * *result.replay_error)
+          : "";
+  const Subjects subjects = subjects_of(views);
+  for (const ChangeRow& row : all_changes()) {
+    result.changes.push_back({std::string(row.name),
+                              std::string(row.words),
+                              {},
+                              1,
+                              row.ceiling,
+                              std::string(row.how),
+                              missed.empty() ? std::string(refusal(row.conditions, subjects)) : missed});
+    WhatIf& one = result.changes.back();
+    if (!one.refused.empty()) { continue; }
+    predict(one, row.conditions, steps, *result.replay_error);
+    // Of one rank alone a late peer cannot be told from a slow link.
+    one.ceiling = one.ceiling || (row.conditions.transfer != 1 && !subjects.waiting);
+  }
+  refuse_what_gains_nothing(result.changes);
+  std::stable_sort(result.changes.begin(), result.changes.end(), [](const WhatIf& a, const WhatIf& b) {
+    return a.refused.empty() != b.refused.empty() ? a.refused.empty() : a.ratio < b.ratio;
+  });
+  return result;
+}
+
+}  // namespace elbowroom::explain
