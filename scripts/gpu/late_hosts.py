@@ -143,7 +143,7 @@ def captured_wait(driver: Driver) -> bool:
 
 
 def late_peer(driver: Driver) -> bool:
-    """Two collectives, the first of which should have ended by what was learned of it; its peers come when the product has ended."""
+    """Two collectives, whose peers come when the product has ended."""
     for _ in range(60):
         driver.collect(driver.communication)
         driver.multiply(driver.compute)

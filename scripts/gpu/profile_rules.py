@@ -123,7 +123,7 @@ def main() -> int:
     others = [kernel for kernel in shaped["kernels"] if kernel not in same]
     expect(f"launches with the footprint {block} that were shaped", sum(k["applied"]["shape"] for k in same), range(STEPS // 2, STEPS + 1))
     expect("other launches that were shaped", sum(kernel["applied"]["shape"] for kernel in others), range(1))
-    # Two of each step, of cuBLAS and of cublasLt; while durations are learned a product may be expected after the collective.
+    # Two of each step, of cuBLAS and of cublasLt.
     expect("products with a target", shaped["applied"]["sm_target"], range(STEPS, 2 * STEPS + 1))
     gated = run(arguments, "gated", "--policy", "gate", "--profile", str(profile))
     expect("launches shaped under a policy that does not shape", gated["applied"]["shape"], range(1))

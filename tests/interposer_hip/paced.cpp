@@ -3,7 +3,7 @@
 
 #include "hip_program.hpp"
 
-// A program that takes some time for its steps, so that energy can be told by the step (tests/hip/run_energy.sh).
+// A program that takes some time for its steps, so that energy can be told by the step (tests/hip/energy.sh).
 
 namespace {
 
