@@ -30,6 +30,12 @@ class Flight:
         self._exchange = self._way.start("all_to_all", x)
         return self._exchange.output
 
+    def start_backward(self, gradient: torch.Tensor) -> torch.Tensor:
+        output = self.start(gradient)
+        if self._way.waits_at_once and self._exchange is not None:
+            self._exchange.wait()
+        return output
+
     def wait(self) -> None:
         exchange, self._exchange = self._exchange, None
         exchange.wait()
@@ -56,7 +62,7 @@ class Finish(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
-        return ctx.flight.start(gradient), None
+        return ctx.flight.start_backward(gradient), None
 
 
 def joined(way: Way, parts: tuple[torch.Tensor, ...]) -> torch.Tensor:

@@ -5,7 +5,9 @@
   local     exchanges left out
   ring      the program as it is (examples/programs), on PyTorch's communicator
   late      NCCL by itself into fresh memory, on a high-priority stream; backward passes wait where a gradient is used, too
-  windows   the same on registered memory: outputs lie in it, inputs are produced there or copied there
+  prompt    moe alone: late, but backward passes wait at once, as PyTorch's all-to-all does
+  ordinary  moe alone: late, on a stream of no priority
+  windows   late on registered memory: outputs lie in it, inputs are produced there or copied there
   pushes    copies into the peers' memory by copy engines, a barrier behind them; outputs stay where they arrive
   staged    pushes, and a copy into fresh memory
   both      tensor parallelism alone: gathers by pushes, reduce-scatters by windows (in `pushes` these are the program's own)
@@ -80,7 +82,7 @@ def of_moe(sizes: dict[str, int], machine: Machine, device: torch.device) -> Tur
     moe.Layer = ExpertLayer
     training = moe.training_of(argparse.Namespace(**sizes, uneven=False, local=False), device)
     ways = {"local": moe.Exchange(local=True), "ring": moe.Exchange(local=False)}
-    ways |= {name: Way(machine, name) for name in ("late", "windows", "pushes", "staged")}
+    ways |= {name: Way(machine, name) for name in ("late", "prompt", "ordinary", "windows", "pushes", "staged")}
     return Turns(training, "exchange", ways, machine.begin_step)
 
 
@@ -162,6 +164,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=15, help="of a block")
     parser.add_argument("--rounds", type=int, default=6, help="of blocks, one by each way")
     parser.add_argument("--seconds", type=float, default=25, help="no round of a program begins after these")
+    parser.add_argument("--programs", default="moe,tensor_parallel")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     options = parser.parse_args(namespace=argparse.Namespace(deterministic=False))
     programs = {"moe": (of_moe, moe.SIZES), "tensor_parallel": (of_tensor_parallel, tensor_parallel.SIZES)}
@@ -177,6 +180,8 @@ def main() -> None:
         document: dict[str, Any] = {"symmetric_blocks": os.environ.get("NCCL_SYM_CTAS"), **loop.versions()}
         document |= {"device": torch.cuda.get_device_name() if on_gpu else "cpu", "programs": {}}
         for name, (make, _) in programs.items():
+            if name not in options.programs.split(","):
+                continue
             found = measured(make(sizes[name], machine, device), options, device)
             document["programs"][name] = {"sizes": sizes[name], "rows": summary(found), "wrong": wrong(found), **found}
             gc.collect()

@@ -43,6 +43,7 @@ class Machine:
 
     def __init__(self, size: int) -> None:
         self._stream = torch.cuda.Stream(priority=-1)
+        self._ordinary = torch.cuda.Stream()
         self._nccl = Nccl()
         self._communicator = self._nccl.communicator()
         self.inputs, self.outputs = (Slots(self._nccl.memory(size)) for _ in range(2))
@@ -56,16 +57,17 @@ class Machine:
         self.inputs.next = self.outputs.next = self._arrivals.next = 0
 
     @contextmanager
-    def beside(self, waits: list[Callable[[], None]]) -> Iterator[None]:
+    def beside(self, waits: list[Callable[[], None]], ordinary: bool = False) -> Iterator[None]:
         """Work behind what the current stream has; a wait for its end is added to `waits`."""
-        self._stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(self._stream):
+        stream = self._ordinary if ordinary else self._stream
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
             yield
-            done = self._stream.record_event()
+            done = stream.record_event()
         waits.append(lambda: torch.cuda.current_stream().wait_event(done))
 
     def collective(self, operation: str, source: torch.Tensor, target: torch.Tensor) -> None:
-        self._nccl.run(operation, self._communicator, bytes_of(source), bytes_of(target), self._stream)
+        self._nccl.run(operation, self._communicator, bytes_of(source), bytes_of(target), torch.cuda.current_stream())
 
     def pushed(self, operation: str, source: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
         """No barrier before: since a peer last read this place, it has come to the barriers of a step's other exchanges."""
@@ -87,7 +89,7 @@ class TriedOut(Machine):
         self.inputs, self.outputs, self._arrivals = (Slots(torch.zeros(size, dtype=torch.uint8)) for _ in range(3))
 
     @contextmanager
-    def beside(self, waits: list[Callable[[], None]]) -> Iterator[None]:
+    def beside(self, waits: list[Callable[[], None]], ordinary: bool = False) -> Iterator[None]:
         yield
 
     def collective(self, operation: str, source: torch.Tensor, target: torch.Tensor) -> None:
@@ -114,11 +116,12 @@ class Exchange:
 
 
 class Way:
-    """late, windows, pushes or staged."""
+    """late, prompt, ordinary, windows, pushes or staged."""
 
     def __init__(self, machine: Machine, name: str) -> None:
         self._machine = machine
         self._name = name
+        self.waits_at_once = name == "prompt"  # in backward passes
 
     def room(self, shape: tuple[int, ...], like: torch.Tensor) -> torch.Tensor:
         """Where an input is best produced."""
@@ -129,11 +132,11 @@ class Way:
         rows = {"all_to_all": len(source), "all_gather": len(source) * ranks, "reduce_scatter": len(source) // ranks}[operation]
         shape = (rows, *source.shape[1:])
         exchange = Exchange(source)
-        if self._name in ("late", "staged"):
+        if self._name in ("late", "prompt", "ordinary", "staged"):
             exchange.output = source.new_empty(shape)
         elif self._name == "windows":
             exchange.output = machine.outputs.take(shape, source.dtype)
-        with machine.beside(exchange.waits):
+        with machine.beside(exchange.waits, ordinary=self._name == "ordinary"):
             if self._name == "windows" and not machine.inputs.holds(source):
                 source = machine.inputs.take(source.shape, source.dtype).copy_(source)
             if self._name == "pushes":
