@@ -12,7 +12,7 @@ namespace elbowroom {
 namespace {
 
 Scenario scenario(std::string name, int gpus, int iterations, Pattern pattern, Compute compute, Collective collective) {
-  return {std::move(name), gpus, iterations, pattern, compute, std::move(collective)};
+  return {std::move(name), gpus, iterations, pattern, std::move(compute), std::move(collective)};
 }
 
 Collective all_reduce(std::int64_t mib, std::optional<Blocks> comm_blocks = std::nullopt) {

@@ -11,7 +11,7 @@
 namespace elbowroom {
 namespace {
 
-std::string_view variable(const char* name) {
+std::string_view text_of(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
@@ -26,6 +26,6 @@ std::optional<std::size_t> terminal_columns(int stream) {
 
 std::size_t table_columns(bool wide) { return wide ? kAnyWidth : terminal_columns(STDOUT_FILENO).value_or(kAnyWidth); }
 
-bool shows_colors(int stream) { return isatty(stream) == 1 && variable("NO_COLOR").empty() && variable("TERM") != "dumb"; }
+bool shows_colors(int stream) { return isatty(stream) == 1 && text_of("NO_COLOR").empty() && text_of("TERM") != "dumb"; }
 
 }  // namespace elbowroom
