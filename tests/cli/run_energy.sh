@@ -50,7 +50,7 @@ ELBOWROOM_FAKE_NVML_GPUS=3 measures pair --policy observe
 told '; 2 GPUs, '
 holds 'abs(e["joules_per_step"] / (e["step_us"] / 1e6) - 200) < 6'
 holds '[gpu["bus_id"] for gpu in e["gpus"]] == ["0000:1b:00.0", "0000:1c:00.0"]'
-holds 'e["idle_joules"] is None and "before the command used a GPU" in e["why_no_idle"]'
+holds 'e["idle_joules"] is None and "the command used a GPU" in e["why_no_idle"]'
 
 # --- who else is there is said, and what there is besides ----------------------------------------------------------------------
 ELBOWROOM_FAKE_NVML_TROUBLE=neighbour measures at_once --policy observe
