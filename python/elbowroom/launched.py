@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -13,6 +14,24 @@ GRACE_SECONDS = 2.0
 MILLISECONDS = {"ms": lambda value: value, "s": lambda value: 1000 * value, "per_second": lambda value: 1000 / value}
 
 
+def with_descendants(process: int) -> list[int]:
+    """The process and all below it, also those in sessions of their own, as torchrun starts its ranks."""
+    children: dict[int, list[int]] = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as stat:
+            children.setdefault(int(stat.read().rpartition(")")[2].split()[1]), []).append(int(name))
+    whole = [process]
+    for parent in whole:
+        whole += children.get(parent, [])
+    return whole
+
+
+def kill(processes: Sequence[int]) -> None:
+    for one in processes:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(one, signal.SIGKILL)
+
+
 def contained(command: Sequence[str], environment: Mapping[str, str], timeout: float, folder: Path) -> tuple[str, str, int, str]:
     """Output, errors, exit code, and why it was stopped. All its processes are gone when this returns or raises."""
     stopped = ""
@@ -20,20 +39,21 @@ def contained(command: Sequence[str], environment: Mapping[str, str], timeout: f
         folder / "errors", "w+", encoding="utf-8", errors="replace"
     ) as errors:
         process = subprocess.Popen(command, env=environment, stdout=output, stderr=errors, start_new_session=True)
+        whole: list[int] = []
         try:
             process.wait(timeout)
         except subprocess.TimeoutExpired:
             stopped = f"took longer than {timeout:.0f} s"
+            whole = with_descendants(process.pid)  # before the first of them ends, and leaves the others to init
             os.killpg(process.pid, signal.SIGTERM)
-            try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(GRACE_SECONDS)
-            except subprocess.TimeoutExpired:
-                pass
         finally:
-            try:
+            if not whole and process.poll() is None:
+                whole = with_descendants(process.pid)
+            kill(whole)
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
             process.wait()
         output.seek(0)
         errors.seek(0)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
+import importlib.util
 import json
 import os
 import re
-import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -14,8 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-TIMED_OUT = 124
 REPOSITORY = Path(__file__).resolve().parents[2]
+
+# By its path: ranks import this file too, and theirs is the package of the build that is measured.
+_spec = importlib.util.spec_from_file_location("_launched", REPOSITORY / "python" / "elbowroom" / "launched.py")
+_shared = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_shared)
+
+TIMED_OUT = 124
 
 
 @dataclass(frozen=True)
@@ -30,25 +35,6 @@ def without_machine(text: str) -> str:
     return re.sub(r"[^\s\"']*/site-packages/", "", text).replace(f"{REPOSITORY}/", "")
 
 
-def _children() -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {}
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError), open(f"/proc/{name}/stat") as stat:
-            parent = int(stat.read().rpartition(")")[2].split()[1])
-            found.setdefault(parent, []).append(int(name))
-    return found
-
-
-def kill_with_children(process: int) -> None:
-    """Also those in sessions of their own, as torchrun starts its ranks."""
-    children, whole = _children(), [process]
-    for parent in whole:
-        whole += children.get(parent, [])
-    for one in whole:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(one, signal.SIGKILL)
-
-
 def run(command: Sequence[str], environment: Mapping[str, str], timeout: float) -> Done:
     process = subprocess.Popen(
         command, env=dict(environment), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -57,7 +43,7 @@ def run(command: Sequence[str], environment: Mapping[str, str], timeout: float) 
         output, errors = process.communicate(timeout=timeout)
         return Done(process.returncode, output, without_machine(errors))
     except subprocess.TimeoutExpired:
-        kill_with_children(process.pid)
+        _shared.kill(_shared.with_descendants(process.pid))
         output, errors = process.communicate()
         return Done(TIMED_OUT, output, without_machine(errors))
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
+import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -38,6 +41,19 @@ class StepsTest(unittest.TestCase):
         ]
         self.assertEqual(measure.seen_step_ms({"processes": processes}), 50.0)
         self.assertIsNone(measure.seen_step_ms({"processes": processes[2:]}))
+
+
+class LaunchTest(unittest.TestCase):
+    def test_a_rank_in_a_session_of_its_own_is_gone_after_the_time_limit(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            command = ["bash", "-c", "setsid sleep 60 & echo $!; wait"]
+            output, _, _, stopped = launched.contained(command, os.environ, 1, Path(folder))
+            self.assertIn("took longer", stopped)
+            line = Path(f"/proc/{int(output)}/cmdline")  # empty where init has not taken its exit code yet
+            end = time.monotonic() + 10
+            while line.exists() and line.read_bytes() and time.monotonic() < end:
+                time.sleep(0.01)
+            self.assertLess(time.monotonic(), end)
 
 
 class PairsTest(unittest.TestCase):
