@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import launched
-from two_builds import T_975
+from two_builds import interval
 
 LOOPS = "overlap_loop,free_loop"
 
@@ -66,14 +66,13 @@ def launch(command: list[str], build: str, policy: str, timeout: float) -> list[
     return [row | {"closing": closing} for row in rows]
 
 
-def interval(before: list[float], after: list[float]) -> str:
+def change(before: list[float], after: list[float]) -> str:
     logs = [math.log(b / a) for a, b in zip(before, after, strict=False)]
     middle = statistics.median(after) / statistics.median(before) - 1
     if len(logs) < 3:
         return f"{100 * middle:+.1f} %"
-    reach = T_975[min(len(logs) - 1, max(T_975))] * statistics.stdev(logs) / math.sqrt(len(logs))
-    mean = statistics.fmean(logs)
-    return f"{100 * middle:+.1f} % ({100 * math.expm1(mean - reach):+.1f}..{100 * math.expm1(mean + reach):+.1f})"
+    low, high = interval(logs)
+    return f"{100 * middle:+.1f} % ({100 * math.expm1(low):+.1f}..{100 * math.expm1(high):+.1f})"
 
 
 def main() -> int:
@@ -102,7 +101,7 @@ def main() -> int:
             before, after = times[f"before {policy}"], times[f"after {policy}"]
             if before and after:
                 changes = [f"{100 * (statistics.median(some) / plain - 1):+.1f} %" for some in (before, after)]
-                print(f"{program} {policy}: plain {plain:.3f}, before {changes[0]}, after {changes[1]}; after against before {interval(before, after)}, {min(len(before), len(after))} launches")
+                print(f"{program} {policy}: plain {plain:.3f}, before {changes[0]}, after {changes[1]}; after against before {change(before, after)}, {min(len(before), len(after))} launches")
     return int(failed)
 
 

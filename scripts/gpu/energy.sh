@@ -11,8 +11,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 out=${1:?usage: scripts/gpu/energy.sh OUT}
 mkdir -p "$out"
-bin=build/gpu
-[[ -x $bin/elbowroom ]] || bin=build/release/bin
 begun=$SECONDS
 failed=0
 

@@ -7,8 +7,6 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 out=${1:?usage: scripts/gpu/own_kernels.sh OUT}
 mkdir -p "$out"
-bin=build/gpu
-[[ -x $bin/elbowroom ]] || bin=build/release/bin
 export NCCL_NVLS_ENABLE=0
 . scripts/gpu/libraries.sh
 cubin=$bin/own_kernels.cubin

@@ -8,8 +8,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 out=${1:?usage: scripts/gpu/record.sh OUT}
 shift
 mkdir -p "$out"
-bin=build/gpu
-[[ -x $bin/elbowroom ]] || bin=build/release/bin
 export NCCL_NVLS_ENABLE=0 TORCH_SYMM_MEM_DISABLE_MULTICAST=1  # multicast can put a shared host's GPUs out of service
 . scripts/gpu/libraries.sh
 nvidia-smi --query-gpu=index,name,driver_version,clocks.sm,temperature.gpu --format=csv | tee "$out/machine.txt"

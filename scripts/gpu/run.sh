@@ -13,8 +13,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 out=${1:?usage: scripts/gpu/run.sh OUT STEP...}
 shift
 mkdir -p "$out"
-bin=build/gpu
-[[ -x $bin/elbowroom ]] || bin=build/release/bin
 gpus=$(nvidia-smi -L | wc -l)
 failed=0
 

@@ -42,6 +42,12 @@ def bench(program: str, suite: str, options: list[str]) -> Times:
     return found
 
 
+def interval(logs: list[float]) -> tuple[float, float]:
+    """Student's t, 95 %, about the mean of three values or more."""
+    reach = T_975[min(len(logs) - 1, max(T_975))] * statistics.stdev(logs) / math.sqrt(len(logs))
+    return statistics.fmean(logs) - reach, statistics.fmean(logs) + reach
+
+
 def compared(rounds: list[tuple[Times, Times]]) -> list[dict]:
     rows = []
     for name in rounds[0][0]:
@@ -51,9 +57,8 @@ def compared(rounds: list[tuple[Times, Times]]) -> list[dict]:
         if same:
             row["ratio"] = math.exp(statistics.median(same))
         if len(same) > 2:
-            mean, error = statistics.fmean(same), statistics.stdev(same) / math.sqrt(len(same))
-            reach = T_975[min(len(same) - 1, max(T_975))] * error
-            row |= {"low": math.exp(mean - reach), "high": math.exp(mean + reach)}
+            low, high = interval(same)
+            row |= {"low": math.exp(low), "high": math.exp(high)}
         rows.append(row)
     return rows
 

@@ -14,8 +14,6 @@ usage='usage: scripts/gpu/verify.sh OUT interposer|memory|row'
 out=${1:?$usage}
 part=${2:?$usage}
 mkdir -p "$out"
-bin=build/gpu
-[[ -x $bin/elbowroom ]] || bin=build/release/bin
 export NCCL_NVLS_ENABLE=0 TORCH_SYMM_MEM_DISABLE_MULTICAST=1  # multicast can put a shared host's GPUs out of service
 . scripts/gpu/libraries.sh
 failed=()

@@ -12,11 +12,8 @@ out=${1:?$usage}
 mode=${2:?$usage}
 shift 2
 mkdir -p "$out"
-bin=build/gpu
-[[ -x $bin/elbowroom ]] || bin=build/release/bin
-raw=$bin/example_raw_overlap
-
 . scripts/gpu/libraries.sh
+raw=$bin/example_raw_overlap
 
 common=(python3 -B scripts/yardstick --elbowroom "$bin/elbowroom")
 [[ -x $raw ]] && common+=(--raw "$raw")
