@@ -10,8 +10,8 @@
 namespace elbowroom {
 
 /// Reads an `elbowroom.device/1` document: limits, rates where they are known, the simulator's constants where somebody fitted
-/// them, and the source of each number. `invalid_input` in one line that begins with `file`, for a member that is missing, unknown
-/// or out of range, a number without a source, and a source of a number that is not there.
+/// them, and the source of each number. Errors are `invalid_input`, in one line that begins with `file`. They are of members that
+/// are missing, unknown or out of range, of numbers without a source, and of sources whose number is not there.
 ELBOWROOM_API Result<DeviceLimits> parse_device(std::string_view text, const std::string& file);
 
 }  // namespace elbowroom
