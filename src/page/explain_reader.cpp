@@ -1,6 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "page/reading.hpp"
 #include "report/schemas.hpp"
@@ -34,19 +39,32 @@ Times step_of(Members& members) {
   return times;
 }
 
-Table exposures_of(Members& members) {
-  Table table{"Exposed communication and its causes",
-              {{"collective", "", "collective", ""},
-               {"bytes", "B", "bytes", ""},
-               {"exposed", "us", "us", ""},
-               {"cause", "", "cause", ""},
-               {"count", "", "count", ""}},
-              {},
-              {}};
-  members.each("exposures", [&](Members one) {
-    table.rows.push_back({one.text("collective"), one.exact("bytes"), one.exact("us"), one.text("cause"), one.exact("count")});
+/// The entries of a list: a column is the member that it names, text where `texts` says so and a number elsewhere.
+Table entries_of(Members& members, const char* list, std::string title, std::vector<Column> columns,
+                 std::initializer_list<std::string_view> texts) {
+  Table table{std::move(title), std::move(columns), {}, {}};
+  members.each(list, [&](Members one) {
+    std::vector<Value>& row = table.rows.emplace_back();
+    for (const Column& column : table.columns) {
+      const char* const name = column.tag.c_str();
+      if (std::ranges::find(texts, column.tag) != texts.end()) {
+        row.emplace_back(one.text(name));
+      } else {
+        row.emplace_back(one.exact(name));
+      }
+    }
   });
   return table;
+}
+
+Table exposures_of(Members& members) {
+  return entries_of(members, "exposures", "Exposed communication and its causes",
+                    {{"collective", "", "collective", ""},
+                     {"bytes", "B", "bytes", ""},
+                     {"exposed", "us", "us", ""},
+                     {"cause", "", "cause", ""},
+                     {"count", "", "count", ""}},
+                    {"collective", "cause"});
 }
 
 Table causes_of(Members& members) {
@@ -73,57 +91,38 @@ Table causes_of(Members& members) {
 }
 
 Table met_collectives_of(Members& members) {
-  Table table{"Collectives, medians",
-              {{"collective", "", "collective", ""},
-               {"bytes", "B", "bytes", ""},
-               {"duration", "us", "us", ""},
-               {"transfer", "us", "transfer_us", "of the participant that came last"},
-               {"waiting", "us", "waiting_us", "of the others for it"}},
-              {},
-              {}};
-  members.each("collectives", [&](Members one) {
-    table.rows.push_back(
-        {one.text("collective"), one.exact("bytes"), one.exact("us"), one.exact("transfer_us"), one.exact("waiting_us")});
-  });
-  return table;
+  return entries_of(members, "collectives", "Collectives, medians",
+                    {{"collective", "", "collective", ""},
+                     {"bytes", "B", "bytes", ""},
+                     {"duration", "us", "us", ""},
+                     {"transfer", "us", "transfer_us", "of the participant that came last"},
+                     {"waiting", "us", "waiting_us", "of the others for it"}},
+                    {"collective"});
 }
 
 Table stragglers_of(Members& members) {
-  Table table{"Who comes last",
-              {{"rank", "", "rank", ""},
-               {"last", "", "last", "how often"},
-               {"of", "", "of", "collectives with others"},
-               {"waited", "us", "waited_us", "for it, by the others, in the median"},
-               {"waited a step", "us", "waited_sum_us", ""}},
-              {},
-              {}};
-  members.each("stragglers", [&](Members one) {
-    table.rows.push_back(
-        {one.text("rank"), one.exact("last"), one.exact("of"), one.exact("waited_us"), one.exact("waited_sum_us")});
-  });
-  return table;
+  return entries_of(members, "stragglers", "Who comes last",
+                    {{"rank", "", "rank", ""},
+                     {"last", "", "last", "how often"},
+                     {"of", "", "of", "collectives with others"},
+                     {"waited", "us", "waited_us", "for it, by the others, in the median"},
+                     {"waited a step", "us", "waited_sum_us", ""}},
+                    {"rank"});
 }
 
 Table ranks_of(Members& members) {
-  Table table{"Ranks",
-              {{"rank", "", "rank", ""},
-               {"step", "us", "step_us", "mean"},
-               {"computation", "us", "compute_us", ""},
-               {"exposed", "us", "exposed_us", ""},
-               {"idle", "us", "idle_us", ""}},
-              {},
-              {}};
-  members.each("ranks", [&](Members one) {
-    table.rows.push_back(
-        {one.text("rank"), one.exact("step_us"), one.exact("compute_us"), one.exact("exposed_us"), one.exact("idle_us")});
-  });
-  return table;
+  return entries_of(members, "ranks", "Ranks",
+                    {{"rank", "", "rank", ""},
+                     {"step", "us", "step_us", "mean"},
+                     {"computation", "us", "compute_us", ""},
+                     {"exposed", "us", "exposed_us", ""},
+                     {"idle", "us", "idle_us", ""}},
+                    {"rank"});
 }
 
 Table inflation_of(Members& members) {
-  Table table{"How much longer kernels take beside communication", {{"class", "", "class", ""}, {"more", "us", "us", ""}}, {}, {}};
-  members.each("inflation", [&](Members one) { table.rows.push_back({one.text("class"), one.exact("us")}); });
-  return table;
+  return entries_of(members, "inflation", "How much longer kernels take beside communication",
+                    {{"class", "", "class", ""}, {"more", "us", "us", ""}}, {"class"});
 }
 
 /// What each change would make of the step; what is refused goes to a table.

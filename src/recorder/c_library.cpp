@@ -1,14 +1,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-// As in interposer/process/c_library.cpp: the functions of glibc 2.28 in place of newer ones of the same names.
-
-#if defined(__x86_64__)
-#define ELBOWROOM_OLD(name) asm(".symver elbowroom_old_" #name ", " #name "@GLIBC_2.2.5")
-#else
-#define ELBOWROOM_OLD(name) asm(".symver elbowroom_old_" #name ", " #name "@GLIBC_2.17")
-#endif
-#define ELBOWROOM_HIDDEN __attribute__((visibility("hidden"), used))
+#include "base/old_glibc.hpp"
 
 ELBOWROOM_OLD(dlopen);
 ELBOWROOM_OLD(dlsym);
