@@ -1,5 +1,7 @@
 #pragma once
 
+#include <unistd.h>
+
 #include "fake_hip.hpp"
 #include "interposer/hip/hooked_functions.hpp"
 #include "program.hpp"
@@ -45,6 +47,21 @@ inline hip::Event make_event() {
 /// A launch as <<<>>> makes it.
 inline int launch_on(hip::Stream stream, const void* function, unsigned blocks = 4096, std::size_t shared = 0) {
   return hipLaunchKernel(function, {blocks, 1, 1}, {256, 1, 1}, nullptr, shared, stream);
+}
+
+/// Nothing ends before the program says so.
+inline void hold_ends() {
+  fake_hip_reset();
+  fake_hip_set_finished(0);
+}
+
+/// Everything ends, and the interposer gets to see it: it asks for ends no more often than each 20 us.
+inline void let_end(const void* kernel) {
+  static const hip::Stream idle = make_stream();
+  fake_hip_set_finished(1);
+  usleep(40);
+  EXPECT(launch_on(idle, kernel) == 0);
+  fake_hip_set_finished(0);
 }
 
 inline const FakeHipCall& last_call() { return *fake_hip_call(fake_hip_call_count() - 1); }

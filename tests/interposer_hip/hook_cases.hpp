@@ -15,19 +15,8 @@ struct Lanes {
   const void* all_reduce = fake_hip_symbol(kAllReduce, 96, 4184);
   hip::Function module_all_reduce = fake_hip_function(kAllReduce, 96, 4184);
 
-  /// Nothing ends before the program says so.
-  Lanes() {
-    fake_hip_reset();
-    fake_hip_set_finished(0);
-  }
-  /// Everything ends, and the interposer gets to see it: it asks for ends no more often than each 20 us.
-  void settle() const {
-    static const hip::Stream idle = make_stream();
-    fake_hip_set_finished(1);
-    usleep(40);
-    EXPECT(launch_on(idle, gemm) == 0);
-    fake_hip_set_finished(0);
-  }
+  Lanes() { hold_ends(); }
+  void settle() const { let_end(gemm); }
 
   void collective(hip::Stream stream) const { EXPECT(launch_on(stream, all_reduce, 24) == 0); }
   /// Whether a product that is launched now counts as beside a collective.

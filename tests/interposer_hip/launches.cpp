@@ -16,17 +16,8 @@ struct TwoStreams {
   hip::Function module_gemm = fake_hip_function("module_gemm", 64, 0);
   hip::Function module_all_reduce = fake_hip_function(kAllReduce, 96, 4184);
 
-  TwoStreams() {
-    fake_hip_reset();
-    fake_hip_set_finished(0);
-  }
-  void settle() const {
-    static const hip::Stream idle = make_stream();
-    fake_hip_set_finished(1);
-    usleep(40);
-    EXPECT(launch_on(idle, gemm) == 0);
-    fake_hip_set_finished(0);
-  }
+  TwoStreams() { hold_ends(); }
+  void settle() const { let_end(gemm); }
 };
 
 void* argument_storage[2];
