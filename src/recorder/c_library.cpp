@@ -1,7 +1,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include "base/old_glibc.hpp"
+#include "run/old_glibc.hpp"
 
 ELBOWROOM_OLD(dlopen);
 ELBOWROOM_OLD(dlsym);

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <unistd.h>
-
 #include "hip_program.hpp"
 #include "past_hooks.hpp"
 

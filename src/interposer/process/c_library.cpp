@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <exception>
 
-#include "base/old_glibc.hpp"
+#include "run/old_glibc.hpp"
 
 #if defined(__x86_64__)
 asm(".symver elbowroom_old_dladdr1, dladdr1@GLIBC_2.3.3");
