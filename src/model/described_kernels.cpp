@@ -166,20 +166,20 @@ Error wrong(std::string_view field, std::int64_t value, std::string_view expecte
   return invalid_input(fmt::format("compute.{}: {}, expected {}", field, value, expected));
 }
 
-Status within(std::string_view field, std::int64_t value, std::int64_t least, std::int64_t greatest) {
+Status check_range(std::string_view field, std::int64_t value, std::int64_t least, std::int64_t greatest) {
   return value >= least && value <= greatest ? Status() : wrong(field, value, fmt::format("{} to {}", least, greatest));
 }
 
 Status check_extents(std::string_view name, const Extents& extents, const std::array<std::int64_t, 3>& greatest) {
   const std::array sides{extents.x, extents.y, extents.z};
   for (std::size_t at = 0; at < sides.size(); ++at) {
-    if (Status fits = within(fmt::format("{}[{}]", name, at), sides[at], 1, greatest[at]); !fits) { return fits; }
+    if (Status fits = check_range(fmt::format("{}[{}]", name, at), sides[at], 1, greatest[at]); !fits) { return fits; }
   }
   return {};
 }
 
 Status check_cluster(int cluster, std::int64_t blocks, std::string_view of) {
-  if (Status fits = within("cluster", cluster, 1, kMostCluster); !fits) { return fits; }
+  if (Status fits = check_range("cluster", cluster, 1, kMostCluster); !fits) { return fits; }
   return blocks % cluster == 0 ? Status() : wrong("cluster", cluster, fmt::format("a divisor of {} ({})", blocks, of));
 }
 
@@ -189,7 +189,7 @@ Status check_buffers(const ModuleKernel& kernel) {
     const auto* buffer = std::get_if<ModuleBuffer>(&kernel.arguments[at]);
     if (buffer == nullptr) { continue; }
     const std::string field = fmt::format("arguments[{}].buffer", at);
-    if (Status fits = within(field, buffer->bytes.count(), 1, kMostBuffers.count()); !fits) { return fits; }
+    if (Status fits = check_range(field, buffer->bytes.count(), 1, kMostBuffers.count()); !fits) { return fits; }
     const Bytes element = size_of(buffer->dtype);
     if (buffer->bytes.count() % element.count() != 0) {
       return wrong(field, buffer->bytes.count(),
@@ -265,20 +265,20 @@ Status check(const ModuleKernel& kernel) {
   }
   if (Status fits = check_extents("grid", kernel.grid, kLongestGrid); !fits) { return fits; }
   if (Status fits = check_extents("block", kernel.block, kLongestBlock); !fits) { return fits; }
-  if (Status fits = within("block", kernel.block.product(), 1, kMostThreads); !fits) { return fits; }
-  if (Status fits = within("dynamic_shared", kernel.dynamic_shared.count(), 0, kMostShared); !fits) { return fits; }
+  if (Status fits = check_range("block", kernel.block.product(), 1, kMostThreads); !fits) { return fits; }
+  if (Status fits = check_range("dynamic_shared", kernel.dynamic_shared.count(), 0, kMostShared); !fits) { return fits; }
   if (Status fits = check_cluster(kernel.cluster, kernel.grid.x, "compute.grid[0]"); !fits) { return fits; }
   return check_buffers(kernel);
 }
 
 Status check(const FootprintKernel& kernel) {
   const KernelFootprint& block = kernel.footprint;
-  for (const Status& fits :
-       {within("threads", block.threads.count(), 1, kMostThreads), within("registers", block.registers_per_thread.count(), 1, 512),
-        within("static_shared", block.static_shared.count(), 0, kMostShared),
-        within("dynamic_shared", block.dynamic_shared.count(), 0, kMostShared),
-        within("blocks", kernel.blocks.count(), 1, kMostBlocks),
-        within("bytes_per_block", kernel.traffic.count(), 0, kMostBlockBytes)}) {
+  for (const Status& fits : {check_range("threads", block.threads.count(), 1, kMostThreads),
+                             check_range("registers", block.registers_per_thread.count(), 1, 512),
+                             check_range("static_shared", block.static_shared.count(), 0, kMostShared),
+                             check_range("dynamic_shared", block.dynamic_shared.count(), 0, kMostShared),
+                             check_range("blocks", kernel.blocks.count(), 1, kMostBlocks),
+                             check_range("bytes_per_block", kernel.traffic.count(), 0, kMostBlockBytes)}) {
     if (!fits) { return fits; }
   }
   // Written so that NaN is refused.

@@ -16,7 +16,7 @@ using detail::JsonFields;
 using nlohmann::json;
 
 constexpr const char* kMachineSchema = "elbowroom.machine/1";
-constexpr double kGigabytes = 1e3;  // bytes per microsecond
+constexpr double kGbPerSecond = 1e3;  // bytes per microsecond
 constexpr int kMostHostGpus = 1'024;
 
 double number(JsonFields& fields, const char* name, double least, double greatest) {
@@ -41,7 +41,7 @@ const json& object(JsonFields& fields, const char* name) {
 Result<HostLinks> read_links(const json& member, const std::string& source) {
   JsonFields fields(member, "links.", source);
   HostLinks links;
-  links.rate = number(fields, "gb_s", 1e-3, 1e6) * kGigabytes;
+  links.rate = number(fields, "gb_s", 1e-3, 1e6) * kGbPerSecond;
   links.turn_share = number(fields, "turn_share", 0, 10);
   links.packet_share = number(fields, "packet_share", 1e-3, 1);
   links.start = Microseconds(number(fields, "start_us", 0, 1e6));
@@ -54,7 +54,7 @@ Result<Rails> read_rails(const json& member, const std::string& source) {
   JsonFields fields(member, "rails.", source);
   Rails rails;
   rails.count = static_cast<int>(fields.integer("count", 0, kMostHostGpus));
-  rails.rate = number(fields, "gb_s", 1e-3, 1e6) * kGigabytes;
+  rails.rate = number(fields, "gb_s", 1e-3, 1e6) * kGbPerSecond;
   rails.share = number(fields, "share", 1e-3, 1);
   if (Status good = fields.finish(); !good) { return good.error(); }
   return rails;
@@ -92,12 +92,12 @@ std::string to_json(const MachineSpec& machine) {
   document["name"] = machine.name;
   document["device"] = machine.device;
   document["host_gpus"] = machine.host_gpus;
-  document["links"] = {{"gb_s", machine.links.rate / kGigabytes},
+  document["links"] = {{"gb_s", machine.links.rate / kGbPerSecond},
                        {"turn_share", machine.links.turn_share},
                        {"packet_share", machine.links.packet_share},
                        {"start_us", machine.links.start.count()},
                        {"rank_us", machine.links.rank.count()}};
-  document["rails"] = {{"count", machine.rails.count}, {"gb_s", machine.rails.rate / kGigabytes}, {"share", machine.rails.share}};
+  document["rails"] = {{"count", machine.rails.count}, {"gb_s", machine.rails.rate / kGbPerSecond}, {"share", machine.rails.share}};
   return document.dump(2) + "\n";
 }
 

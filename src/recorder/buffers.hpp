@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -61,7 +62,7 @@ class Buffers {
     if (empty_.size() < kMostEmpty) {
       empty_.push_back(data);
     } else {
-      std::free(data);
+      const std::unique_ptr<std::uint8_t, decltype(&std::free)> freed(data, &std::free);
     }
   }
   /// Buffers taken since this was asked last. None: the program's own profiler gets the records, or nothing ran.
