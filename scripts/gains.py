@@ -3,11 +3,12 @@
 
 A case's gain is what the stored choice takes less than the best baseline. Its share of the critical path is its overlap efficiency.
 
-usage: gains.py TUNE.json...
+usage: gains.py TUNE.json[.gz]...
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import statistics
 import sys
@@ -57,7 +58,7 @@ def main(files: list[str]) -> int:
         return 2
     for file in files:
         try:
-            document = json.loads(Path(file).read_text(encoding="utf-8"))
+            document = json.loads(gzip.decompress(Path(file).read_bytes()) if file.endswith(".gz") else Path(file).read_bytes())
             if document["schema"] != "elbowroom.tune/1":
                 raise ValueError(f"schema {document['schema']}")
             lines = lines_of(document["cases"])

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests/page"))
 import chromium
 
-RECORDED = ROOT / "docs/results/raw/h200"
+RECORDED = ROOT / "results/h200"
 # Picture, documents, what it begins with, height, dark.
 PICTURES = [
     ("report-light", ["quick-2gpu.trace.json.gz", "quick-2gpu.json"], "body", 540, False),

@@ -9,13 +9,14 @@ usage: paper.py run OUT.json [--page PAGE.md] [--predicted OTHER.json] [--only R
 was ended goes on. The page is written after each cell. `--predicted` names an earlier OUT.json, of the simulator, whose times are put beside
 these. On a machine with two H100:
 
-    scripts/paper.py run docs/results/raw/h100/paper-2gpu.json --page docs/results/h100.md \\
-      --predicted docs/results/raw/sim/paper-h100-2gpu.json --backend cuda -g 2
+    scripts/paper.py run results/h100/paper-2gpu.json --page docs/results/h100.md \\
+      --predicted results/sim/paper-h100-2gpu.json.gz --backend cuda -g 2
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import re
 import statistics
@@ -140,7 +141,7 @@ def run(cells: Cells, only: str, bench: list[str]) -> None:
 
 def read(file: Path) -> list[Cell]:
     try:
-        cells = json.loads(file.read_text(encoding="utf-8"))
+        cells = json.loads(gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes())
         if all({"name", "schemes", "scenario"} <= set(cell) for cell in cells):
             return cells
     except (OSError, ValueError, TypeError):

@@ -24,7 +24,7 @@ import program
 TESTS = Path(__file__).resolve().parents[1]
 UNIT = TESTS / "unit"
 DOCUMENTS = [UNIT / "report/golden/trace.json", UNIT / "report/golden/result.json", *(UNIT / "page/documents" / f"{kind}.json" for kind in ("tune", "run", "validation", "explain", "sweep", "transfer"))]
-RECORDED = [TESTS.parent / "docs/results/raw" / name for name in ("h200/tune-2gpu.json", "sim/sweep-cb-ar-blocks.json", "sim/transfer-gelu-ar.json")]
+RECORDED = [TESTS.parent / "results" / name for name in ("h200/tune-2gpu.json", "sim/sweep-cb-ar-blocks.json", "sim/transfer-gelu-ar.json")]
 FIRST = "document.querySelector('svg.timelines')"
 
 

@@ -142,7 +142,7 @@ TEST(MeasuredFindings, ShapingAddsToPriorityOnMemoryBoundWorkAndItsBestCapMoves)
   EXPECT_GE(best_caps[1], 6);
 }
 
-// docs/results/raw/h200/tune-suites-4gpu.json: eight all-reduces of 512 MiB alone, among four H200. Blocks of a pair would take 18
+// results/h200/tune-suites-4gpu.json: eight all-reduces of 512 MiB alone, among four H200. Blocks of a pair would take 18
 // % longer.
 TEST(MeasuredFindings, BlocksOfARingOfFour) {
   for (const auto& [blocks, measured] : {std::pair(4, 65'424.0), std::pair(8, 34'141.0), std::pair(12, 24'088.0)}) {
@@ -165,7 +165,7 @@ TEST(MeasuredFindings, PersistentGemmIsInflatedByResidentCommunication) {
   EXPECT_NEAR(time_of(*library, Order::concurrent, target) / time_of(*library, Order::concurrent), 16.9 / 19.65, 0.05);
 }
 
-// Recorded on four H200 behind the launch gate (docs/results/raw/h200/plans-rs-4gpu.trace.json.gz): a kernel of 476 us takes 546 us
+// Recorded on four H200 behind the launch gate (results/h200/plans-rs-4gpu.trace.json.gz): a kernel of 476 us takes 546 us
 // beside a collective that holds 24 SMs for its first 367 us. With a fixed share of the tiles for each block it would take both,
 // 843 us.
 TEST(MeasuredFindings, BlocksOfAPersistentGemmTakeTheWorkOfThoseThatWait) {

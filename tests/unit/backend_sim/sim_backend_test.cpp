@@ -234,7 +234,7 @@ OverlapPlan by_copy_engines() {
 }
 
 // Recorded on two H200: a reduce-scatter of 512 MiB with 32 blocks 0.879 ms, then a copy of 256 MiB 0.686 ms
-// (docs/results/raw/h200/timelines-copies-controls-2gpu.trace.json.gz).
+// (results/h200/timelines-copies-controls-2gpu.trace.json.gz).
 TEST(SimBackend, CopyEnginesGatherWhatKernelsReduced) {
   auto workload = simulated("h200", gelu_all_reduce(mebibytes(1'024)));
   OverlapPlan plan = by_copy_engines();
@@ -266,7 +266,7 @@ TEST(SimBackend, OfWhatOnlyMovesAKernelCopiesTheRanksOwnShare) {
 }
 
 // Recorded on two H200: 448 MiB take 1.197 ms to a peer, and as long each way where they go there and back (cb-a2a-opt1-16384,
-// docs/results/raw/h200/timelines-detour-2gpu.trace.json.gz). What is gathered is at the peer already and only comes back.
+// results/h200/timelines-detour-2gpu.trace.json.gz). What is gathered is at the peer already and only comes back.
 TEST(SimBackend, ADetourTakesTheLinksLongerAndNoSm) {
   for (const auto& [op, ways] : {std::pair{CollectiveOp::all_gather, 2}, {CollectiveOp::all_to_all, 3}}) {
     Scenario scenario = gelu_all_reduce(mebibytes(1'024));
@@ -282,7 +282,7 @@ TEST(SimBackend, ADetourTakesTheLinksLongerAndNoSm) {
   }
 }
 
-// Recorded on two H200, alone (docs/results/raw/h200/timelines-symmetric-library-2gpu.trace.json.gz): an all-reduce of 512 MiB
+// Recorded on two H200, alone (results/h200/timelines-symmetric-library-2gpu.trace.json.gz): an all-reduce of 512 MiB
 // takes 2.33 ms with the library's 7 blocks and 1.606 ms with 16; an all-gather 1.20 and 0.758, a reduce-scatter of 128 MiB 0.414
 // and 0.240.
 TEST(SimBackend, OnSymmetricMemoryFewBlocksFillTheLinks) {

@@ -18,7 +18,7 @@ namespace {
 /// Step times of programs as they were recorded on GPUs, launch by launch, in nanoseconds.
 std::vector<std::vector<std::uint64_t>> recorded_launches() {
   std::vector<std::vector<std::uint64_t>> launches;
-  const std::filesystem::path folder = std::filesystem::path(ELBOWROOM_SOURCE_DIR) / "docs/results/raw/h200";
+  const std::filesystem::path folder = std::filesystem::path(ELBOWROOM_SOURCE_DIR) / "results/h200";
   for (const char* name : {"pytorch-2gpu.json", "pytorch-fsdp2-rounds-2gpu.json", "pytorch-symmetric-steps-2gpu.json"}) {
     std::ifstream file(folder / name);
     const nlohmann::json document = nlohmann::json::parse(file);
