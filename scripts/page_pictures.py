@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the pictures of docs/report.md and docs/results/sweeps.md from recorded documents, with `elbowroom` on the path and a Chromium: page_pictures.py [FOLDER]"""
+"""Makes the pictures of docs/report.md from recorded documents, with `elbowroom` on the path and a Chromium: page_pictures.py [FOLDER]"""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ PICTURES = [
     ("report-search", ["tune-2gpu.json"], "#d0s1", 460, False),
     ("report-grid", ["controls-2gpu.json"], "#d0s1", 230, True),
 ]
-SWEEPS = ["cb-ar-blocks", "mb-ar-blocks", "cb-a2a-size", "mb-ar-size", "cublas-8k-ar-blocks", "cublas-8k-ag-size"]
-PICTURES += [(f"results/figures/sweep-{name}", [f"../sim/sweep-{name}.json"], "#d0s0", 520, False) for name in SWEEPS]
 
 
 def main() -> int:

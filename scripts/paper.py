@@ -9,8 +9,7 @@ usage: paper.py run OUT.json [--page PAGE.md] [--predicted OTHER.json] [--only R
 was ended goes on. The page is written after each cell. `--predicted` names an earlier OUT.json, of the simulator, whose times are put beside
 these. On a machine with two H100:
 
-    scripts/paper.py run results/h100/paper-2gpu.json --page docs/results/h100.md \\
-      --predicted results/sim/paper-h100-2gpu.json.gz --backend cuda -g 2
+    scripts/paper.py run paper-2gpu.json --predicted results/sim/paper-h100-2gpu.json.gz --backend cuda -g 2
 """
 
 from __future__ import annotations

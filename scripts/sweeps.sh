@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The sweeps of docs/results/sweeps.md: sweeps.sh FOLDER [BENCH OPTION...], with `elbowroom` on the path. The page's are of
+# The sweeps of docs/results/simulated.md: sweeps.sh FOLDER [BENCH OPTION...], with `elbowroom` on the path. The page's are of
 #   scripts/sweeps.sh results/sim --backend sim --device h200 -g 2
 # On a machine with two GPUs: scripts/sweeps.sh OUT --backend cuda -g 2. A sweep that was interrupted goes on.
 set -euo pipefail

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The table of docs/results/transfer.md: transfer.sh FOLDER [BENCH OPTION...], with `elbowroom` on the path. The page's is of
+# The tables of plans chosen elsewhere: transfer.sh FOLDER [BENCH OPTION...], with `elbowroom` on the path. The page's is of
 #   scripts/transfer.sh results/sim --backend sim --device h200
 # On a machine with GPUs: scripts/transfer.sh OUT --backend cuda. Profiles lie in FOLDER/transfer-profiles; those that are there are
 # taken as they are, so that what was chosen on another machine, or beside a busy neighbour, can be put beside them.

@@ -21,7 +21,7 @@ namespace elbowroom {
 using Seconds = std::chrono::duration<double>;
 
 /// The share of a time that is worth having: times closer to each other are the same for every purpose. On other machines of the
-/// model less may well turn around. A plan that saved 0.2 % on one was 3 % slower than none on another (docs/results/controls.md).
+/// model less may well turn around. A plan that saved 0.2 % on one was 3 % slower than none on another (docs/results/summary.md).
 inline constexpr double kLeastGain = 0.003;
 
 struct TunerOptions {
