@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -181,6 +182,7 @@ def write(program: str) -> None:
         if kind not in BY_HAND:
             (FOLDER / f"{kind}-1.json").write_text(json.dumps(schema_of(kind, documents), indent=1) + "\n", encoding="utf-8")
         text = json.dumps(documents[0], indent=1).replace(str(Path(program).parents[1]), "/usr/local")
+        text = re.sub(r"/tmp/[^/\"]+", "/home/me/.cache", re.sub(r"/[^ \"]+/python3", "/usr/bin/python3", text))
         (FOLDER / "examples" / f"{kind}-1.json").write_text(text + "\n", encoding="utf-8")
 
 
