@@ -48,9 +48,14 @@ COMMANDS = [
     ("run", "run.json", "run --report run.json -- true"),
     ("measure", "measure.json", "measure --pairs 1 --step '(?P<ms>[0-9]+) ms' --json measure.json -- echo 10 ms"),
 ]
+OF_A_FILE = {"kernel": "module", "file": "saxpy.cubin", "function": "saxpy", "grid": [65536], "block": [256], "dynamic_shared": 0, "cluster": 1,
+             "arguments": [{"f32": 0.5}, {"f64": 0.5}, {"buffer": "1G", "fill": "uniform", "dtype": "f32", "compared": False}, {"i32": 1}, {"i64": 268435456}]}  # fmt: skip
+BY_NUMBERS = {"kernel": "footprint", "threads": 256, "registers": 56, "static_shared": 0, "dynamic_shared": 0, "cluster": 1, "blocks": 2640, "us_per_block": 20, "bytes_per_block": 65536}
 # Documents that nobody writes without a GPU, and those that users write.
 KEPT = {
-    "scenario": [SCENARIO],
+    "scenario": [SCENARIO, SCENARIO | {"compute": OF_A_FILE}, SCENARIO | {"compute": BY_NUMBERS},
+                 SCENARIO | {"collective": {"op": "broadcast", "bytes": 1, "dtype": "f32", "root": 1, "cluster": 1, "comm_blocks": 8}},
+                 SCENARIO | {"collective": {"op": "all_to_all_v", "bytes": 1, "dtype": "f32", "shares": [1, 0.5]}}],
     "machine": [MACHINE],
     "device": [json.loads(file.read_text()) for file in sorted((ROOT / "data/devices").glob("*.json"))],
     "choices": [json.loads((ROOT / "tests/fuzz/corpus/choice_memory/two").read_text())],
@@ -107,6 +112,7 @@ def written(program: str) -> dict[str, list[JSON]]:
             (Path(folder) / "wide.json").unlink(missing_ok=True)
             run(program, words, folder)
             found[kind].append(json.loads((Path(folder) / "wide.json").read_text(encoding="utf-8")))
+        found["scenario"] = [case["scenario"] for document in found["result"] for case in document["cases"] if "scenario" in case]
         return found
 
 
@@ -178,7 +184,7 @@ def write(program: str) -> None:
     (FOLDER / "examples").mkdir(exist_ok=True)
     now = written(program)
     for kind in sorted({*now, *KEPT}):
-        documents = [*now.get(kind, []), *KEPT.get(kind, [])]
+        documents = [*now.get(kind, []), *KEPT.get(kind, [])] if kind != "scenario" else [*KEPT[kind], *now[kind]]
         if kind not in BY_HAND:
             (FOLDER / f"{kind}-1.json").write_text(json.dumps(schema_of(kind, documents), indent=1) + "\n", encoding="utf-8")
         text = json.dumps(documents[0], indent=1).replace(str(Path(program).parents[1]), "/usr/local")

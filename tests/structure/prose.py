@@ -24,12 +24,12 @@ FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
 
 
 def words(text: str) -> int:
-    return len(text.split())
+    return len(re.sub(r"<!--.*?-->", "", text, flags=re.S).split())
 
 
 def sentences(text: str) -> list[str]:
     """Of paragraphs and items of lists; headings, tables, pictures and code are none."""
-    text = LINE.sub("", FENCE.sub("", text))
+    text = LINE.sub("", FENCE.sub("", re.sub(r"<!--.*?-->", "", text, flags=re.S)))
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"`[^`]*`", "code", text)).replace("**", "")
     found = []
     for paragraph in re.split(r"\n\s*\n|\n(?=\s*- )", text):
