@@ -41,7 +41,7 @@ def commands_below(program: str, command: list[str]) -> list[list[str]]:
 
 
 def commands_page(program: str) -> str:
-    parts = [SAYS + "# Commands\n\nWhat `--help` prints, 80 columns wide.\n"]
+    parts = [SAYS + "# Commands\n\nThe output of `--help`, 80 columns wide.\n"]
     for command in commands_below(program, []):
         lines = help_of(program, command).rstrip().splitlines()
         parts.append(f"## {' '.join(['elbowroom', *command])}\n\n" + "\n".join(f"    {line}".rstrip() for line in lines) + "\n")
