@@ -8,11 +8,12 @@
 
 namespace elbowroom::interposer {
 
-/// Which of a few ways to run is fastest, found by running them in turn. Blocks of steps have each arm, kRounds rounds of them. Arm
-/// 0 is the program as it is. Another arm takes its place only when the paired differences of the rounds prove it faster by a
-/// t-test. It loses the place again unless it gains in the next trial too. The test's errors add up to kError over the life of the
-/// process, however often it compares. An arm is dropped as soon as it will hardly be proven any more, or has acted on nothing. A
-/// trial ends early when no arm is left in question, which never makes an error of that kind.
+/// Which of a few ways to run is fastest, found by running them in turn. Blocks of steps have each arm, at most kRounds rounds of
+/// them. Arm 0 is the program as it is. Another arm takes its place only when the paired differences of the rounds prove it faster
+/// by a t-test. The test is made after kLooks rounds, each time with an equal share of the error. The arm loses the place again
+/// unless it gains in the next trial too. The test's errors add up to kError over the life of the process, however often it
+/// compares. An arm is dropped as soon as it will hardly be proven any more, or has acted on nothing. A trial ends early when an
+/// arm is proven and no other takes less, or when no arm is left in question.
 ///
 /// Processes may share their steps and decide alone, as the stages of a pipeline do. Each then sees in its times what the others
 /// try as well. The first trial has one order of arms in all processes. So those that find their steps together judge by what all
@@ -29,13 +30,16 @@ class AbTrial {
  public:
   static constexpr unsigned kMaxArms = ArmOrder::kArms;
   static constexpr unsigned kEveryArm = (1U << kMaxArms) - 1;
-  static constexpr unsigned kSettling = 1;  ///< steps after a change that do not count
-  static constexpr unsigned kMeasured = 4;  ///< steps of a block that count
-  static constexpr unsigned kRounds = ArmOrder::kRounds;
+  static constexpr unsigned kSettling = 1;                        ///< steps after a change that do not count
+  static constexpr unsigned kMeasured = 4;                        ///< steps of a block that count
+  static constexpr std::array<unsigned, 4> kLooks{4, 8, 16, 24};  ///< rounds after which an arm may be proven
+  static constexpr unsigned kRounds = kLooks.back();
   static constexpr unsigned kRecheck = 2048;  ///< steps after a trial before the next one, at least
-  static constexpr unsigned kTurn = kRounds * kMaxArms * (kSettling + kMeasured);  ///< steps of a trial of all arms
-  static constexpr unsigned kTurns = 16;      ///< times at which a repetition's next trial may come, a turn apart
-  static constexpr unsigned kCheckSoon = 32;  ///< steps with another arm that an earlier run settled for before it is checked
+  static constexpr unsigned kTurn =
+      kLooks[1] * 3 * (kSettling + kMeasured);  ///< steps of a trial of three arms that ends at its second look
+  static constexpr unsigned kTurns = 16;        ///< times at which a repetition's next trial may come, a turn apart
+  static constexpr unsigned kCheckTurns = 4;    ///< the same for the check of what was just chosen
+  static constexpr unsigned kCheckSoon = 32;    ///< steps with another arm that an earlier run settled for before it is checked
   /// Steps begun before the time of the first of them must be known. A stream takes about a thousand launches before a host has to
   /// wait. The collectives of one process may be spread over eight devices, and a step has six of them.
   static constexpr unsigned kMostAhead = 2048;
@@ -64,7 +68,7 @@ class AbTrial {
 
   /// Steps after a trial of this repetition before the next one: kRecheck, and fewer than kTurns turns.
   static std::uint64_t recheck_after(std::uint64_t pattern);
-  /// The same where an arm was chosen that must gain in the next trial too: 1 to kTurns turns.
+  /// The same where an arm was chosen that must gain in the next trial too: 1 to kCheckTurns turns.
   static std::uint64_t check_after(std::uint64_t pattern);
 
   /// `arms`: 1 to kMaxArms.
@@ -116,8 +120,8 @@ class AbTrial {
 
  private:
   struct Block {
-    std::array<std::uint64_t, kMeasured> times{};
-    unsigned counted = 0;
+    std::array<float, kMeasured> times{};  ///< nanoseconds
+    std::uint8_t counted = 0;
   };
   /// A block by its place in the trial.
   struct Place {
@@ -127,7 +131,7 @@ class AbTrial {
   };
   /// A step whose time is awaited.
   struct Awaited {
-    std::uint64_t step = 0;  ///< 0: none
+    std::uint32_t step = 0;  ///< 0: none
     std::uint8_t phase = 0;
     std::uint8_t round = 0;
     std::uint8_t arm = 0;
@@ -187,14 +191,19 @@ class AbTrial {
   /// Whether all times of the first rounds are.
   static bool known(const Phase& phase, unsigned rounds);
   void drop_arms(Phase& phase);
-  void choose(Phase& phase);
+  /// Ends the trial if an arm is proven by so many rounds and no other takes less. Whether it did.
+  bool choose_proven(Phase& phase, unsigned rounds);
+  /// Ends the trial with what its first rounds found.
+  void choose(Phase& phase, unsigned chosen, unsigned rounds);
   void settle(Phase& phase, unsigned chosen);
   static double time_of(const Phase& phase, unsigned round, unsigned arm);
   static Difference difference(const Phase& phase, unsigned arm, unsigned from, unsigned rounds);
-  /// The chance of error of one arm in the next decision.
+  /// The chance of error of one arm at one look of the next decision.
   [[nodiscard]] double error_of_one() const;
   /// Whether the arm is faster than what is chosen now, and by enough.
-  [[nodiscard]] bool proven(const Phase& phase, unsigned arm) const;
+  [[nodiscard]] bool proven(const Phase& phase, unsigned arm, unsigned rounds) const;
+  /// Of the arms that are proven faster than the choice so far the simplest, unless a later one gains more by kLeastGain.
+  [[nodiscard]] unsigned best_proven(const Phase& phase, unsigned rounds) const;
   /// Whether it will hardly be, by the first rounds.
   [[nodiscard]] bool futile(const Phase& phase, unsigned arm, unsigned rounds) const;
   static void note_finding(Phase& phase, unsigned arm, unsigned rounds);

@@ -73,14 +73,18 @@ TEST(AbTrial, BeginsWithTheFirstArmOfItsOrderAlsoAfterALoss) {
   }
 }
 
-// 2,048 steps and up to 15 turns of 160, the steps of a trial of four arms: 8 rounds of 4 blocks of 5 steps.
+// 2,048 steps and up to 15 turns of 120, the steps of 8 rounds of 3 blocks of 5 steps. The check of a choice comes after 1 to 4.
 TEST(AbTrial, ComesAgainAtOneOfSixteenTimes) {
   std::set<std::uint64_t> times;
-  for (std::uint64_t pattern = 1; pattern <= 1'000; ++pattern) { times.insert(AbTrial::recheck_after(mix(pattern))); }
+  std::set<std::uint64_t> checks;
+  for (std::uint64_t pattern = 1; pattern <= 1'000; ++pattern) {
+    times.insert(AbTrial::recheck_after(mix(pattern)));
+    checks.insert(AbTrial::check_after(mix(pattern)));
+  }
   EXPECT_EQ(times.size(), 16U);
   EXPECT_EQ(*times.begin(), 2'048U);
-  EXPECT_EQ(*times.rbegin(), 4'448U);
-  EXPECT_EQ(AbTrial::recheck_after(1) - AbTrial::check_after(1), 2'048U - 160U);
+  EXPECT_EQ(*times.rbegin(), 3'848U);
+  EXPECT_EQ(checks, (std::set<std::uint64_t>{120, 240, 360, 480}));
 }
 
 // 8,002 is 0.025 % more than 8,000: no proof that the choice costs anything, but it gains nothing either.
