@@ -1,0 +1,186 @@
+#include "run/kernel_names.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+
+// Kernels of libraries, as the driver or a profiler has their names: read in the sources of about 75 repositories in November 2026.
+// Of each mark that such a name has there is one that no other mark knows.
+
+namespace elbowroom::run {
+namespace {
+
+enum class Kind { kLocal, kCollective, kComputesAsWell, kWaitsForHost };
+
+Kind kind_of(const std::string& name) {
+  if (waits_for_host(name.c_str())) { return Kind::kWaitsForHost; }
+  if (!is_communication(name.c_str())) { return Kind::kLocal; }
+  return may_go_first(name.c_str()) ? Kind::kCollective : Kind::kComputesAsWell;
+}
+
+/// A semicolon or the end of a line is behind each name.
+void expect_each(Kind kind, const std::string& names) {
+  std::istringstream lines(names);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream of_line(line);
+    for (std::string name; std::getline(of_line >> std::ws, name, ';');) { EXPECT_EQ(kind_of(name), kind) << name; }
+  }
+}
+
+TEST(KernelNames, CommunicationWaitsForOtherGpus) {
+  expect_each(Kind::kCollective, R"(
+_ZN4meta5comms19ddaAllReduceFlatIpcIfLi8ELb0EEEvPKPT_S2_mPKS2_iNS0_13IpcGpuBarrierES6_;
+_ZN5comms5pipes15allToAllvKernelEPvPKviNS0_10DeviceSpanINS0_9TransportEEE;
+comms::pipes::allToAllvKernel(void*, void const*, int); _ZN10fbgemm_gpu14reduce_scatterILi8ELb0EEEviiiSt5arrayIPiLm8EE;
+void fbgemm_gpu::reduce_scatter<8, false>(int, int, int); _helion_one_shot_allreduce_bias_rmsnorm_kernel;
+two_shot_allreduce_kernel; ncclSymDevKernel_AllGather_LL; ncclDevKernel_SendRecv; nvshmemi_transfer_rma_kernel;
+_ZN7deep_ep9intranode8dispatchILi8ELi768EEEvP4int4; void vllm::cross_device_reduce_1stage<__nv_bfloat16, 4>(vllm::RankData*);
+one_shot_all_reduce_kernel; void mscclpp::collective::allreduceNvls<float>(...);
+_ZN8mooncake17enqueueTaskKernelEimlimPvPNS_4TaskEm; void uccl::internode_ll::dispatch<true, 7168>(...);
+multimem_all_reduce_kernel; kuserbuffers_pushsendrecv_multiatomic(int);
+c10d::symmetric_memory::barrier_kernel(unsigned int**, int, int, int, unsigned long);
+void stream_executor::gpu::AllReduceKernelImpl<float, (xla::ReductionKind)0>(...);
+void tensorrt_llm::kernels::moe_comm::moeAllToAllKernel<...>; void tensorrt_llm::kernels::moe_a2a::moeA2ADispatchKernel<...>;
+void pplx::dispatchKernel; a2a_combine_recv_kernel; _Z36barrier_on_stream_kernel_threadgroupIL13threadgroup_t1EEvii;
+void hybrid_ep::dispatch_kernel<...>;
+_ZN5aiter33reduce_scatter_cross_device_storeIDF16bLi8EEEvPNS_8RankDataENS_11RankSignalsEPNS_6SignalEii;
+void tensorrt_llm::kernels::moe_prepare::allToAllMetadataDevice<...>;
+tensorrt_llm::kernels::multiGpuBarrierKernel(tensorrt_llm::kernels::AllReduceParams);
+void c10d::intra_node_comm::hybridCubeMeshAllReduceKernel<true>(...);
+void (anonymous namespace)::all_reduce_one_shot_push_kernel<__half, 4u, true>((anonymous namespace)::AllReducePushData, ...);
+_Z14my_alltoall_kP12ncclWindow_vS0_m11ncclDevComm; NvshmemSendSignals(int, unsigned long*, int*, int*, unsigned long);
+_ZN9turbomind4comm22Allreduce_Simple_PullI6__halfEEvPT_; void turbomind::comm::Broadcast_NVLS_V2<__nv_bfloat16>(...);
+void ggml_cuda_ar_kernel<float, __half>(...); void push_pull_halos_1d_kernel<int4, true>(...);
+void tensorrt_llm::kernels::helixAllToAllKernel<true>(...); _multimem_reduce_scatter_kernel;
+multimem_fused_rs_res_rms_ag_kernel; _Z30wait_until_on_stream_and_resetPmmm;
+void magi_attn_comm::grpcoll::intranode::group_cast_kernel<...>;
+void flashinfer::mixed_comm::fused_allreduce<...>(flashinfer::mixed_comm::MixedCommArgs<4, 2, __half>);
+barrier_all_ipc_kernel_v2; nccl_ep_jit_ht_dispatch_kernel; _ZN7nixl_ep10ep_kernels8dispatchILb1ELi7168EEEvPvS2_;
+_ZN12tensorrt_llm7kernels34lowPrecisionTwoShot...;
+_ZN4vllm12tensorrt_llm33minimax_reduce_rms_kernel_lamportI6__halfLi4EEEvNS0_22MiniMaxReduceRMSParamsE;
+_ZN7cutlass11distributed6kernel19full_barrier_kernelILi8EjLi8EjEEvNS_5ArrayIPT0_XT_EEE; _device_barrier_kernel;
+_ZN12tensorrt_llm7kernels16reduce_fusionL39one_shot_prenorm_all_reduce...;
+_Z19nhwc_batch_norm_fwdI5uint4Li512ELi16ELi10ELi10ELi4ELi1ELi1ELb0ELb0ELi2EEv22NhwcBatchNormFwdParams;
+void nhwc_batch_norm_bwd_relu<...>(NhwcBatchNormBwdParams); barrier_all_intra_node_non_atomic_block;
+_forward_push_2d_ll_kernel; _forward_push_3d_kernel; _forward_push_numa_2d_ll_multinode_kernel; _forward_pull_kernel;
+all_to_all_kernel; all_to_all_v_2d_inter_node_kernel; all_gather_push_2d_kernel; kernel_all2all_push_intra_node_nvl;
+allreduce_one_shot_tma_push_intra_node_kernel; allreduce_two_shot_multimem_st_intra_node_kernel;
+allreduce_double_tree_intra_node_kernel; reduce_scatter_ring_push_1d_intra_node_kernel;
+reduce_topk_reduce_scatter_a2a_intra_node_kernel; kernel_get_ag_splits_and_recv_offset_intra_node;
+_Z36ctranKernelAllReduceHierarchicalRingI6__halfL9commRedOp0EEvPiP20CtranAlgoDeviceStateN5ctran9allreduce10KernelArgsE;
+_Z22allreduce_kernel_vec32I11NvlsFp32OpsEvP24ucc_tl_cuda_nvls_controlS2_jmmPvmj;
+void stream_executor::gpu::MultiGpuBarrierKernelImpl<(stream_executor::gpu::PlatformType)0>(...);
+_Z23ubx_kernel_allgather_mciiiPiS_P5uint4S1_;
+_Z24flagcxLsaAllReduceKernelI13__nv_bfloat16Li16EEv12flagcxDevMemmPvm13flagcxRedOp_t13flagcxDevComm;
+_ZN10flashinfer4comm8pcie_ipc25push_oneshot_param_kernelI13__nv_bfloat16Li4ELb1EEEvNS1_20PushOneshotParamDataIT_EE;
+_ZN12_GLOBAL__N_119wait_combine_kernelEN10flashinfer9sm90_push10PushLayoutEPKi;
+...rnelTraitI13__nv_bfloat16Lj4ELl6144ELl1024ELb1EEEEEvNS_20ParallelQKNormParamsEN6device11distributed14PushController...;
+_ZN12tensorrt_llm3_v17kernels11kimi_k3_moe12_GLOBAL__N_123kimi_k3_moe_tail_kernelILi8ELb0EEEvNS2_19KimiK3MoeTailParamsE;
+_ZN12tensorrt_llm7kernels24twoshot_allreduce_kernelILi8E13__nv_bfloat16EEvPT0_S4_PS4_S4_iiiiPjb;
+_ZN4mori10collective22OneShotAllReduceKernelI13__nv_bfloat16EEviiNS_11application13SymmMemObjPtrES4_S4_;
+_ZN4mori5shmem12_static_init15_barrier_kernelEv; _ZN5aiter13ar_ll_gfx1250I13__nv_bfloat16Li8EEEvPKPT_S3_PKS2_miPj;
+_ZN5aiter35allreduce_rmsnorm_prototype_twoshotINS_16AllReduceTwoshotE13__nv_bfloat16EEvPKT0_S5_PS3_S6_;
+_ZN5comms5prims7link_ep7kernels12_GLOBAL__N_125intranode_dispatch_kernelILi8ELi768EEEvP4int4PfPi;
+_ordered_reduce_scatter_v_kernel; _fused_metadata_kernel; _fp8_blockscale_2shot_kernel; barrier_triton_kernel;
+kernel_dispatch_token; dispatch_kernel_v2; combine_kernel_v2; kernel_pre_attn_qkv_pack_a2a; _ZN9intranode7barrierEv;
+void comms::prims::send_recv_kernel<4>(comms::prims::Transport*); _Z12ll_ar_kernelPKjPjiPcixS1_;
+_Z16pg_gather_kernelP9PGContextjiiPhS1_7OffsetsiS1_mmPj; _Z23syncneighborhood_kerneliiPml;
+_Z30all_reduce_norm_barrier_kernelPfS_PjS0_j; _ZL10PutDataEndiiPiPmS_; _ZL32WaitSignalsFromLocallyAccessibleiPiPmPKc;
+_ZL34WaitAndPutDataToRemotelyAccessibleiPiPcS_PKcS_Pmi;
+_ZN10flash_comm2ep9intranode7kernels28kernel_barrier_all_on_streamIiEEvPPvii;
+_ZN10flashinfer23trtllm_allgather_fusion39allgather_fusion_kernel...; _ZN12_GLOBAL__N_121all_reduce_mhc_kernelEPK5uint4S2_PKf;
+_ZN12_GLOBAL__N_123wait_lse_combine_kernelI13__nv_bfloat16EEvPKT_PKfPKjPKlPS2_lllllb;
+_ZN12_GLOBAL__N_135direct_dcp_q_gather_multimem_kernelEPK5uint4PS0_PjPKj;
+_ZN12_GLOBAL__N_135fused_norm_rope_pcp_dispatch_kernelI6__halfEEvPKlPKT_;
+_ZN3gmx29fusedPulsesPackXAndSendKernelEP6float3PNS_20FusedGpuHaloExchange16HaloExchangeDataEPmmPjiS0_S0_S0_i;
+_ZN3hpc9allreduce7kernels14rmsNormLamportI13__nv_bfloat16S3_Li1EEEvPT_PT0_;
+_ZN4quda8Kernel1DINS_17shmem_signal_waitENS_21shmem_signal_wait_argImEELb0EEEvT0_;
+_ZN4quda8Kernel3DINS_11GhostPackerENS_12PackGhostArgELb1EEEvT0_;
+_ZN4vllm6low_sm19peer_barrier_kernelILNS0_13DoorbellPhaseE0ELb1EEEvNS0_12KernelParamsE;
+_ZN7HugeCTR11gpu_barrier18sync_all_gpus_cudaEPPmmmb; _ZN7HugeCTRL15all_reduce_cudaILi8E6__halfEEvPPviPmS4_S4_PS4_iii;
+_ZN7HugeCTRL15wait_completionEPmS0_iii; _ZN7HugeCTRL22all_reduce_cuda_singleILi8E6__halfEEvPPviPmPS4_i;
+_ZN7HugeCTRL9wait_recvEPmS0_ii;
+_ZN7kittens2py13global_kernelIN18all_gather_barrier6configENS2_7globalsEXadL_ZNS2_6kernelERKS4_EEEEvT0_;
+_ZN7rtp_llm23allreduce_kernel_1stageI13__nv_bfloat16Li8ELi512ELi0EEEvNS_21AllReduceFusionParamsIT_EENS_14CommDeviceMeta...;
+on_device_a2av_kernel; dispatch_main_kernel; combine_main_kernel; p2p_wait_signal; cp_from_recv_buf;
+exchange_split_offset_2d_intra_node; kernel_build_fused_dispatch_metadata; allgather_kernel; allgather_strided_chunked_kernel;
+allgather_opt_kernel; barrier_all_kernel; SdmaReduceScatterKernel_f32; InterNodeRingAllGatherKernel_u32;
+FusedRingLocalGatherKernel_u32; FusedRingRemoteGatherKernel_u32;
+kernel_cutlass_kernel___main__AllReduceOneShotLamportKernel_object_at___tensorptrf32gmem;
+kernel_cutlass_kernel___main__AllReduceTmaKernel_object_at___tensorptrf32gmem;
+kernel_cutlass_kernel___main__SyncNvlDevices_object_at___0; kernel_cutlass_dispatch_kernel_tensorptri8gmem;
+...ernel_tokenspeed_kernelthirdpartycute_dsllatent_moe_tailallreduce_rmsnorm_reduce_scatter_early_exitAllReduceRMSNorm...;
+_mxfp8_all_to_all_v_kernel; _dp_sampling_swap_barrier_kernel; nvidia_rsag_all_gather_kernel; amd_all_reduce_kernel;
+allreduce_1stage_bfloat16_8; EpDispatchIntraNodeKernel_bf16; EpCombineIntraNodeKernel_bf16_p2p; mori_shmem_barrier_all_block;
+_allreduce_2stage_kernel; allreduce_lamport_rmsnorm_bfloat16_8; reducescatter_bfloat16_8; allgather_p2p_bfloat16;
+allgather_rmsnorm_bfloat16; broadcast_pull_1stage_kernel; broadcast_multimem_bfloat16;
+_ZN4vllm25fused_rs_ln_ag_cta_kernelIN3c108BFloat16ELi8EEEvPT_; _ZN4vllm22fused_rs_ag_cta_kernelIN3c108BFloat16ELi8EEEvPT_;
+amd_allreduce_residual_rmsnorm_kernel; iris_reduce_symmetric_gluon_kernel; _two_shot_quantized_allreduce_kernel;
+_all_gather_kernel_inner; _argmax_scatter_kernel; moe_reduce_rs_symm_mem_kernel; persistent_all_reduce_ring;
+persistent_reduce_ring; ag_nvl_kernel; _ZN4c10d14nccl_extension27nccl_wait_for_signal_kernelEPPvim; _reduce_insert_kernel;
+_gather_norm_kernel; kernel_cutlass_kernel_vllmkimi_k3LamportCopy_object_at__;
+kernel_cutlass_kernel_vllmkimi_k3DcpValue_object_at__; dispatch_prologue_kernel_0; niin_stream_wait_until_kernel;
+void kittens::py::global_kernel<all_reduce_barrier::config>()
+)");
+}
+
+TEST(KernelNames, ProductsThatCommunicateComputeAsWell) {
+  expect_each(Kind::kComputesAsWell, R"(
+matmul_all_reduce_multimem_kernel; _ZN9bytedance4flux23CudaIpcBarrierAllKernelENS0_21CudaIpcBarrierAllArgsE;
+bytedance::flux::set_ready_kernel(int*); kernel_consumer_gemm_persistent; _ZN9deep_gemm28sm100_fp8_fp4_mega_moe_implE;
+_ZN12tensorrt_llm7kernels16GemmARUniversalE; _ZN7cutlass11distributed6kernel28DistributedGemmKernelWrapperE;
+kernel_consumer_gemm_non_persistent; kernel_consumer_m_parallel_scatter_group_gemm; kernel_all_to_all_gemm_consumer;
+_matmul_kernel_tma_persistent_w_progress; gemm_reduce_scatter_kernel; wait_signal_matmul_triton_kernel;
+consumer_all_reduce_kernel; reduce_topk_allreduce_kernel; mega_kernel_moe_grouped_gemm_combine_token;
+_xformers_seqpar_matmul_kernel;
+_ZN7cutlass13device_kernelINS_4gemm6kernel13GemmUniversalIN4cute5tupleIJiiiiEEEvvNS1_29PersistentAsyncInputScheduler...;
+_Z13worker_kernel13RuntimeConfig; _Z16kernel_wait_flagiPi; _Z17persistent_kernel13RuntimeConfig;
+_Z26dispatch_group_gemm_kernel7globals; _ZN3gmxL12reduceKernelILb1ELb0EEEvPK6float3S3_PS1_PKiiPmm;
+_ZN4quda8Kernel3DINS_14dslash_functorENS_18dslash_functor_argINS_6wilsonENS_9packShmemELi1ELb0ELb1ELNS_10KernelTypeE4E...;
+_ZN8flashmoe3moe7forwardILj1EEEvPKvPvt; _helion_matmul_reduce_scatter_kernel; _helion_two_dim_parallel_matmul_kernel;
+_helion_helion_matmul_w_progress; gemm_one_shot_all_reduce_kernel; ag_gemm_kernel;
+_ZN9deep_gemm33sm100_fp8_fp4_mega_moe_situ_implILj512EEEvPv; kernel_cutlass_kernel_vllmgemm_rs_arSm100GemmRsArBF16_object_at__;
+kernel_cutlass_kernel_vllmkimi_k3OprojConsumer_object_at__; reduce_nvlink_kernel; moe_ag_scatter_grouped_gemm_kernel;
+gather_rs_kernel; kernel_fused_gemm_allreduce; kernel_fused_ag_gemm;
+kernel_cutlass_kernel___main__Sm100PersistentDenseGemmAllReduceLamportKernel_object_at___TiledMMA;
+kernel_cutlass_kernel___main__Sm100PersistentDenseGemmReduceScatterLDMCKernel_object_at___TiledMMA;
+kernel_cutlass_kernel_flashinfercute_dslgemm_allreduce_two_shotPersistentDenseGemmKernel_object_at___TiledMMA;
+kernel_cutlass_kernel_flash_commep_overlapkernelsm_contiguous_cutedsl_group_gemmMoeGroupGemmKernelMContig_object_at__;
+consumer_bf16_a_block_fp8_matmul; dispatch_grouped_gemm_kernel_0; grouped_gemm_combine_kernel_0; multiGpuConjugateGradient;
+kernel_cutlass_kernel_flashinfermoe_epkernel_srccutedsl_megamoe_object_at__
+)");
+}
+
+TEST(KernelNames, OthersWaitForTheHost) {
+  expect_each(Kind::kWaitsForHost, R"(
+_ZN4c10d4cuda6detail14kernel_barrierEPim;
+_ZN12tensorrt_llm7kernels29moeWaitSignalForGpuStageKernelEPNS0_31MoeLoadBalanceSingleLayerSignalEPi; _Z9asyncLoadPVKb;
+_ZN2Al8internal4cuda16spin_wait_kernelEiPVi; _Z22flagcxCollectiveKernelPv; _Z11wait_kernelPV28ucc_ec_cuda_executor_state_t;
+_ZN63_GLOBAL__N__2f9ab_18_cuda_wait_value_cu16wait_flag_kernelEPKii; _Z15executor_kernelPV20ucc_ec_rocm_executori;
+_Z15kernel_progressP18docaXferCompletionP9docaNotifS2_S2_Pj; _Z20moe_flag_wait_kernelPjjS_;
+_ZN15stream_executor3gpu12_GLOBAL__N_111DelayKernelEPVNS0_17GpuSemaphoreStateES2_
+)");
+}
+
+TEST(KernelNames, NeighboursOfTheMarksAreLocal) {
+  expect_each(Kind::kLocal, R"(
+nvjet_sm90_tst_192x192_64x3_2x1_v_bz_coopA_TNN; triton_poi_fused_gelu_0; reduce_kernel;
+void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor>; all_reduce_weights; moeA2ASanitizeExpertIds;
+permute_for_all_to_all; forward_push_kernel; multi_tensor_push_forward;
+void nhwc_batch_norm_fwd_inference<...>(NhwcBatchNormFwdInferenceParams); kernel_barrier; _prepare_megamoe_inputs_kernel;
+_norm_quant_megamoe_nvfp4_kernel; _deepseek_v4_stage_mega_moe_inputs_kernel; moe_ag_scatter_align_block_size_kernel;
+_ZN7kittens2py13global_kernelIN9gemm_h1006configENS2_7globalsEEEvT0_;
+_ZN4quda8Kernel3DINS_14dslash_functorENS_18dslash_functor_argINS_6wilsonELi1ELNS_10KernelTypeE5ENS_4WArgEEEEEvT0_;
+_ZN3gmxL12reduceKernelILb0ELb0EEEvPK6float3S3_PS1_PKiiPmm; grouped_gemm_kernel; fused_metadata
+)");
+}
+
+TEST(KernelNames, NoNameIsLocal) {
+  for (const char* name : {static_cast<const char*>(nullptr), ""}) {
+    EXPECT_FALSE(is_communication(name) || may_go_first(name) || waits_for_host(name));
+  }
+}
+
+}  // namespace
+}  // namespace elbowroom::run
