@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The pages of docs/reference that are generated: commands, documents, devices, environment variables.
+"""The pages of docs/reference that are generated: commands, documents, controls, devices, environment variables.
 
 usage: reference.py PROGRAM            writes them
        reference.py PROGRAM --check    names those that are stale
@@ -93,6 +93,13 @@ def devices_page() -> str:
     return SAYS + "# Devices of the catalog\n\n[How to add one](../devices.md). Rates are those of data sheets; links are one direction.\n\n" + "\n".join([head, "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |", *rows]) + "\n"
 
 
+def controls_page(program: str) -> str:
+    listed = json.loads(subprocess.run([program, "list", "--json"], capture_output=True, text=True, check=True).stdout)["controls"]
+    rows = [f"| `{one['name']}` | {one['purpose']} | {one['values']} | {one['refused']} | {'yes' if one['searched'] else 'no'} |" for one in listed]
+    head = "| control | | values | refused | searched |\n| --- | --- | --- | --- | --- |"
+    return SAYS + "# Controls\n\nNames of `--plan`, `--sweep`, `--without` and `plan` in JSON. [How they are chosen](../tuning.md).\n\n" + "\n".join([head, *rows]) + "\n"
+
+
 # Variables that users set, and that the Python part reads.
 OF_PYTHON = {
     "ELBOWROOM_RUN_DIRECT_GATHERS": "0: FSDP2's parameters are gathered into flat buffers, on all ranks",
@@ -113,7 +120,7 @@ def environment_page() -> str:
 
 
 def main(arguments: list[str]) -> int:
-    pages = {"commands.md": commands_page(arguments[0]), "documents.md": documents_page(), "devices.md": devices_page(), "environment.md": environment_page()}
+    pages = {"commands.md": commands_page(arguments[0]), "documents.md": documents_page(), "devices.md": devices_page(), "controls.md": controls_page(arguments[0]), "environment.md": environment_page()}
     problems = []
     for name, text in pages.items():
         file = FOLDER / name

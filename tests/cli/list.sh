@@ -26,19 +26,6 @@ section Kernels tiled_gemm library_gemm elementwise gelu relu copy
 section Collectives all_reduce all_gather reduce_scatter all_to_all broadcast all_to_all_v send_recv
 section Controls blocks_per_sm priority launch_gate comm_blocks cluster sm_target comm_threads carveout comm_sms symmetric \
   copy_engine peer_detour windows_only
-# The table of the documentation says of each what its row says.
-rows=0
-while IFS='|' read -r _ names values refused _; do
-  name=$(sed 's/^ *`\([a-z_]*\)`.*/\1/' <<<"$names")
-  grep -qF -- "  $(printf '%-13s' "$name") " "$out" || fail "docs/tuning.md has a control $name that is none"
-  line=$(grep -F -- "  $(printf '%-13s' "$name") " "$out")
-  words=$(sed 's/^ *//; s/ *|/|/; s/| */; refused: /; s/ *$//; s/`//g' <<<"$values|$refused")
-  grep -qF -- ": $words" <<<"$line" || fail "docs/tuning.md says of $name \"$words\", list: $line"
-  rows=$((rows + 1))
-done < <(awk '/^\| Control \(/ { inside = 1; next } inside && /^\| `/ { print } inside && !/^\|/ { exit }' \
-  "$ELBOWROOM_SOURCE_DIR/docs/tuning.md")
-[ "$rows" = "$(awk '/^[^ ]/ { inside = index($0, "Controls") == 1; next } inside' "$out" | wc -l)" ] ||
-  fail "docs/tuning.md has $rows controls"
 section 'Environment variables' ELBOWROOM_NCCL_LIBRARY ELBOWROOM_CUBLAS_LIBRARY ELBOWROOM_CUPTI_LIBRARY ELBOWROOM_HIP_LIBRARY \
   ELBOWROOM_HIPRTC_LIBRARY ELBOWROOM_RCCL_LIBRARY ELBOWROOM_ROCBLAS_LIBRARY ELBOWROOM_PROFILE \
   ELBOWROOM_RANK ELBOWROOM_RANKS ELBOWROOM_LOCAL_RANK ELBOWROOM_HOST ELBOWROOM_PORT ELBOWROOM_JOB ELBOWROOM_TOKEN ELBOWROOM_TOKEN_FILE

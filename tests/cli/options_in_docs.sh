@@ -8,14 +8,14 @@ pages() {
   case $1 in
     list) echo docs/outputs.md ;;
     plan) echo README.md docs/outputs.md docs/pad-ranges.md ;;
-    bench) echo docs/cases.md docs/metrics.md docs/outputs.md docs/tuning.md ;;
-    tune) echo docs/cases.md docs/metrics.md docs/outputs.md docs/tuning.md ;;
+    bench) echo docs/reference/commands.md docs/cases.md docs/metrics.md docs/outputs.md docs/tuning.md ;;
+    tune) echo docs/reference/commands.md docs/cases.md docs/metrics.md docs/outputs.md docs/tuning.md ;;
     profile) echo docs/outputs.md docs/tuning.md ;;
     step) echo docs/outputs.md docs/steps.md ;;
     explain) echo docs/explain.md ;;
     report) echo docs/report.md ;;
     run) echo docs/run.md docs/reference/commands.md ;;
-    measure) echo docs/programs.md ;;
+    measure) echo docs/reference/commands.md docs/programs.md ;;
     completion) echo docs/outputs.md ;;
     doctor) echo docs/doctor.md ;;
     validate) echo docs/outputs.md docs/results/scale.md ;;
