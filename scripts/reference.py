@@ -16,6 +16,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "python"))
+from elbowroom import parts  # noqa: E402
+
 FOLDER = ROOT / "docs" / "reference"
 SAYS = "<!-- Made by scripts/reference.py. -->\n\n"
 Schema = dict[str, Any]
@@ -100,6 +103,10 @@ def controls_page(program: str) -> str:
     return SAYS + "# Controls\n\nNames of `--plan`, `--sweep`, `--without` and `plan` in JSON. [How they are chosen](../tuning.md).\n\n" + "\n".join([head, *rows]) + "\n"
 
 
+def pytorch_page() -> str:
+    return SAYS + "# Parts by version of PyTorch\n\n[Their purpose](../symmetric-memory.md). `./dev seams` compares this table with PyPI's versions.\n\n" + "\n".join(parts.support_table()) + "\n"
+
+
 # Variables that users set, and that the Python part reads.
 OF_PYTHON = {
     "ELBOWROOM_RUN_DIRECT_GATHERS": "0: FSDP2's parameters are gathered into flat buffers, on all ranks",
@@ -120,7 +127,7 @@ def environment_page() -> str:
 
 
 def main(arguments: list[str]) -> int:
-    pages = {"commands.md": commands_page(arguments[0]), "documents.md": documents_page(), "devices.md": devices_page(), "controls.md": controls_page(arguments[0]), "environment.md": environment_page()}
+    pages = {"commands.md": commands_page(arguments[0]), "documents.md": documents_page(), "devices.md": devices_page(), "controls.md": controls_page(arguments[0]), "pytorch.md": pytorch_page(), "environment.md": environment_page()}
     problems = []
     for name, text in pages.items():
         file = FOLDER / name

@@ -168,7 +168,7 @@ def unknown(torch: Any) -> str:
 
 
 def support_table() -> list[str]:
-    """The table of docs/symmetric-memory.md."""
+    """The table of docs/reference/pytorch.md."""
     head = ["Part", *VERSIONS, "without it"]
     rows = [[part.name, *("no" if (part.name, version) in MISSING else "yes" for version in VERSIONS), part.without] for part in PARTS]
     return ["| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows)]

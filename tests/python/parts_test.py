@@ -156,7 +156,7 @@ class PartsTest(unittest.TestCase):
             self.assertEqual(parts.unknown(SimpleNamespace(__version__=version)) == "", known, version)
 
     def test_the_documentation_has_the_table(self) -> None:
-        page = (stand_ins.PYTHON.parent / "docs" / "symmetric-memory.md").read_text(encoding="utf-8")
+        page = (stand_ins.PYTHON.parent / "docs" / "reference" / "pytorch.md").read_text(encoding="utf-8")
         self.assertIn("\n".join(parts.support_table()), page)
 
 

@@ -18,7 +18,7 @@ def anchors(text):
 def broken(root):
     """One line for each link that leads nowhere."""
     found = []
-    pages = sorted([*root.glob("*.md"), *(root / "docs").rglob("*.md")])
+    pages = sorted([*root.glob("*.md"), *root.glob("*/README.md"), *(root / "docs").rglob("*.md")])
     for page in pages:
         for link in LINK.findall(CODE.sub("", page.read_text())):
             target, _, anchor = link.partition("#")

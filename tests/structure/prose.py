@@ -8,11 +8,11 @@ import statistics
 import sys
 from pathlib import Path
 
-# The most words of each page, as `wc -w` counts them, and of all pages that are written by hand.
+# The most words of each page, as `wc -w` counts them without comments, and of all pages that are written by hand.
 MOST_WORDS = {"README.md": 700, "CHANGELOG.md": 1500, "docs/run.md": 2500, "docs/deadlock.md": 1500}
-MOST_WORDS_IN_ALL = 52_000  # on the way to 40,000; to be lowered with each page that gets shorter
+MOST_WORDS_IN_ALL = 40_000
 GENERATED = {"docs/pad-ranges.md", "docs/results/h100.md", "docs/results/h200.md", "docs/results/simulated.md",
-             *(f"docs/reference/{name}.md" for name in ("commands", "controls", "documents", "devices", "environment"))}  # fmt: skip
+             *(f"docs/reference/{name}.md" for name in ("commands", "controls", "pytorch", "documents", "devices", "environment"))}  # fmt: skip
 # What users read: all of docs but the decisions, the results, and pages for people who change the program.
 GUIDE = ("README.md", "CONTRIBUTING.md", *(f"docs/{name}.md" for name in (
     "amd", "budgets", "cases", "devices", "doctor", "explain", "glossary", "index", "kernels", "library", "metrics", "outputs", "programs", "ranks", "report", "run",
@@ -57,7 +57,7 @@ def broken_by_subjects(name: str, text: str) -> list[str]:
 
 def broken(root: Path) -> list[str]:
     found = []
-    pages = {str(page.relative_to(root)): page.read_text() for page in sorted([*root.glob("*.md"), *(root / "docs").rglob("*.md")])}
+    pages = {str(page.relative_to(root)): page.read_text() for page in sorted([*root.glob("*.md"), *root.glob("*/README.md"), *(root / "docs").rglob("*.md")])}
     for name, most in MOST_WORDS.items():
         if name in pages and words(pages[name]) > most:
             found.append(f"{name}: {words(pages[name])} words, expected at most {most}")
