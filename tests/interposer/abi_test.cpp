@@ -33,21 +33,10 @@ SAME_PLACE(LaunchConfig, stream, CUlaunchConfig, hStream);
 SAME_PLACE(LaunchConfig, attributes, CUlaunchConfig, attrs);
 SAME_PLACE(LaunchConfig, attribute_count, CUlaunchConfig, numAttrs);
 
-SAME_SIZE(KernelNodeParamsV1, CUDA_KERNEL_NODE_PARAMS_v1);
-SAME_SIZE(KernelNodeParamsV2, CUDA_KERNEL_NODE_PARAMS_v2);
-SAME_PLACE(KernelNodeParamsV2, kernel, CUDA_KERNEL_NODE_PARAMS_v2, kern);
-SAME_PLACE(KernelNodeParamsV2, context, CUDA_KERNEL_NODE_PARAMS_v2, ctx);
-SAME_PLACE(KernelNodeParamsV1, shared_bytes, CUDA_KERNEL_NODE_PARAMS_v1, sharedMemBytes);
-SAME_PLACE(KernelNodeParamsV1, extra, CUDA_KERNEL_NODE_PARAMS_v1, extra);
 SAME_SIZE(IpcEventHandle, CUipcEventHandle);
-SAME_VALUE(kEventExternal, CU_EVENT_WAIT_EXTERNAL);
-SAME_VALUE(kEventExternal, CU_EVENT_RECORD_EXTERNAL);
 SAME_SIZE(GraphEdgeData, CUgraphEdgeData);
 SAME_SIZE(GraphInstantiateParams, CUDA_GRAPH_INSTANTIATE_PARAMS);
 SAME_PLACE(GraphInstantiateParams, flags, CUDA_GRAPH_INSTANTIATE_PARAMS, flags);
-SAME_PLACE(GraphNodeParams, type, CUgraphNodeParams, type);
-SAME_PLACE(GraphNodeParams, child, CUgraphNodeParams, graph.graph);
-SAME_PLACE(GraphNodeParams, kernel, CUgraphNodeParams, kernel);
 
 #if CUDA_VERSION >= 12040
 static_assert(sizeof(abi::DeviceResource) >= sizeof(CUdevResource));
@@ -59,7 +48,6 @@ static_assert(sizeof(abi::Result) == sizeof(CUresult) && sizeof(abi::Device) == 
 static_assert(sizeof(abi::DevicePointer) == sizeof(CUdeviceptr));
 SAME_VALUE(kSuccess, CUDA_SUCCESS);
 SAME_VALUE(kErrorInvalidValue, CUDA_ERROR_INVALID_VALUE);
-SAME_VALUE(kErrorNotInitialized, CUDA_ERROR_NOT_INITIALIZED);
 SAME_VALUE(kErrorInvalidHandle, CUDA_ERROR_INVALID_HANDLE);
 SAME_VALUE(kErrorNotReady, CUDA_ERROR_NOT_READY);
 SAME_VALUE(kStreamNonBlocking, CU_STREAM_NON_BLOCKING);
@@ -75,28 +63,13 @@ SAME_VALUE(kDeviceMultiprocessorCount, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
 SAME_VALUE(kDeviceMaxSharedMemoryPerMultiprocessor, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
 SAME_VALUE(kDeviceMaxSharedMemoryPerBlockOptin, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
 SAME_VALUE(kDeviceReservedSharedMemoryPerBlock, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
-SAME_VALUE(kPointerMemoryType, CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
-SAME_VALUE(kPointerDeviceOrdinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
-SAME_VALUE(kMemoryTypeDevice, CU_MEMORYTYPE_DEVICE);
 SAME_VALUE(kCaptureModeRelaxed, CU_STREAM_CAPTURE_MODE_RELAXED);
 SAME_VALUE(kCaptureModeGlobal, CU_STREAM_CAPTURE_MODE_GLOBAL);
 SAME_VALUE(kLaunchCooperative, CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
 SAME_VALUE(kLaunchClusterDimension, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
-SAME_VALUE(kLaunchProgrammaticSerialization, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
 SAME_VALUE(kLaunchProgrammaticEvent, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT);
 SAME_VALUE(kLaunchPriority, CU_LAUNCH_ATTRIBUTE_PRIORITY);
 SAME_VALUE(kLaunchCompletionEvent, CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT);
-SAME_VALUE(kGraphNodeKernel, CU_GRAPH_NODE_TYPE_KERNEL);
-SAME_VALUE(kGraphNodeMemcpy, CU_GRAPH_NODE_TYPE_MEMCPY);
-SAME_VALUE(kGraphNodeMemset, CU_GRAPH_NODE_TYPE_MEMSET);
-SAME_VALUE(kGraphNodeHost, CU_GRAPH_NODE_TYPE_HOST);
-SAME_VALUE(kGraphNodeChild, CU_GRAPH_NODE_TYPE_GRAPH);
-SAME_VALUE(kGraphNodeEmpty, CU_GRAPH_NODE_TYPE_EMPTY);
-SAME_VALUE(kGraphNodeEventRecord, CU_GRAPH_NODE_TYPE_EVENT_RECORD);
-SAME_VALUE(kGraphNodeSemaphoreSignal, CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL);
-SAME_VALUE(kGraphNodeMemAlloc, CU_GRAPH_NODE_TYPE_MEM_ALLOC);
-SAME_VALUE(kGraphNodeMemFree, CU_GRAPH_NODE_TYPE_MEM_FREE);
-SAME_VALUE(kInstantiateUseNodePriority, CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
 
 #if __has_include(<cublasLt.h>)
 static_assert(cublas_lt::kSmCountTarget == static_cast<int>(CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET));

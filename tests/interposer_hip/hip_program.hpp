@@ -21,12 +21,6 @@ int hipEventQuery(hip::Event event);
 int hipGraphInstantiateWithFlags(hip::GraphExec* exec, hip::Graph graph, unsigned long long flags);
 int hipGraphExecDestroy(hip::GraphExec exec);
 int hipGraphCreate(hip::Graph* graph, unsigned flags);
-int hipGraphAddKernelNode(hip::GraphNode* node, hip::Graph graph, const hip::GraphNode* dependencies, std::size_t count,
-                          const hip::KernelNodeParams* parameters);
-int hipGraphAddChildGraphNode(hip::GraphNode* node, hip::Graph graph, const hip::GraphNode* dependencies, std::size_t count,
-                              hip::Graph child);
-int hipGraphKernelNodeGetAttribute(hip::GraphNode node, int attribute, hip::LaunchAttributeValue* value);
-int hipGraphKernelNodeSetAttribute(hip::GraphNode node, int attribute, const hip::LaunchAttributeValue* value);
 }
 
 inline constexpr const char* kAllReduce = "ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)";
@@ -65,14 +59,6 @@ inline void let_end(const void* kernel) {
 }
 
 inline const FakeHipCall& last_call() { return *fake_hip_call(fake_hip_call_count() - 1); }
-
-/// A kernel's node in a graph, of 24 blocks.
-inline hip::GraphNode add_node(hip::Graph graph, const void* function) {
-  hip::KernelNodeParams parameters{{256, 1, 1}, nullptr, const_cast<void*>(function), {24, 1, 1}, nullptr, 0};
-  hip::GraphNode node = nullptr;
-  EXPECT(hipGraphAddKernelNode(&node, graph, nullptr, 0, &parameters) == 0);
-  return node;
-}
 
 inline bool is_call(std::size_t index, const char* name) {
   const FakeHipCall* call = fake_hip_call(index);

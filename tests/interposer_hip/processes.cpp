@@ -63,28 +63,6 @@ void several_devices() {
   EXPECT(fake_hip_call(3)->device == 0 && hipGetDevice(&device) == 0 && device == 0);
 }
 
-// A device that is reset takes the carriers with it.
-void device_reset() {
-  const void* all_reduce = fake_hip_symbol(kAllReduce, 96, 0);
-  const hip::Stream comm = make_stream();
-  EXPECT(launch_on(comm, all_reduce, 24) == 0);
-  EXPECT(hipDeviceReset() == 0);
-  fake_hip_reset();
-  EXPECT(launch_on(comm, all_reduce, 24) == 0 && is_call(0, "hipStreamCreateWithPriority"));
-}
-
-// A library that is unloaded leaves the addresses of its host functions to another one: what was a product is an all-reduce now.
-void function_reused() {
-  const void* gemm = fake_hip_symbol("gemm", 64, 0);
-  const hip::Stream comm = make_stream();
-  EXPECT(launch_on(comm, fake_hip_symbol(kAllReduce, 96, 0), 24) == 0 && launch_on(comm, gemm) == 0);
-  __hipUnregisterFatBinary(nullptr);
-  fake_hip_reuse_symbol(gemm, kAllReduce);
-  fake_hip_reset();
-  EXPECT(launch_on(comm, gemm, 24) == 0);
-  expect_carried(0, comm, "hipLaunchKernel");
-}
-
 void launch_some() {
   const hip::Stream compute = make_stream();
   const hip::Stream comm = make_stream();
@@ -159,11 +137,10 @@ void looked_up() {
 }
 
 constexpr Case kCases[] = {
-    {"two_threads", two_threads},   {"several_devices", several_devices},
-    {"device_reset", device_reset}, {"function_reused", function_reused},
-    {"launch_some", launch_some},   {"forked", forked},
-    {"forked_idle", forked_idle},   {"sizes", sizes},
-    {"looked_up", looked_up},       {"nested", nested},
+    {"two_threads", two_threads}, {"several_devices", several_devices},
+    {"launch_some", launch_some}, {"forked", forked},
+    {"forked_idle", forked_idle}, {"sizes", sizes},
+    {"looked_up", looked_up},     {"nested", nested},
 };
 
 }  // namespace

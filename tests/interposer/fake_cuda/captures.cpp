@@ -36,8 +36,6 @@ void begin_capture(cu::Stream stream, int mode) {
   capture->mode = mode;
   {
     const std::lock_guard lock(capture_mutex);
-    static std::uint64_t captures = 0;
-    capture->number = ++captures;
     live.push_back(capture);
     live_count = live.size();
   }

@@ -11,22 +11,13 @@ namespace {
 constexpr int kInvalidValue = 1;
 constexpr int kNotReady = 600;
 
-// In a capture a launch becomes a node of the graph.
-void add_kernel_node(const FakeCall& call) {
+// An event that a launch in a capture records belongs to the capture.
+void mark_completion_events(const FakeCall& call) {
   fake::Capture* capture = fake::capture_of(call.stream);
-  if (capture == nullptr) { return; }
-  auto* node = new fake::Node;
-  node->kernel.v1 = {call.function, call.grid[0],  call.grid[1], call.grid[2],    call.block[0],
-                     call.block[1], call.block[2], call.shared,  call.parameters, call.extra};
-  const auto* stream = fake::object<fake::Stream>(call.stream);
-  node->priority = stream == nullptr ? 0 : stream->priority;
-  for (unsigned i = 0; i < std::min(call.attribute_count, kFakeAttributes); ++i) {
-    if (call.attributes[i].id == cu::kLaunchPriority) { node->priority = call.attributes[i].value.priority; }
-    if (call.attributes[i].id == cu::kLaunchCompletionEvent) {
-      fake::object<fake::Event>(call.attributes[i].value.launch_completion_event.event)->capture = capture;
-    }
+  for (unsigned i = 0; capture != nullptr && i < std::min(call.attribute_count, kFakeAttributes); ++i) {
+    if (call.attributes[i].id != cu::kLaunchCompletionEvent) { continue; }
+    fake::object<fake::Event>(call.attributes[i].value.launch_completion_event.event)->capture = capture;
   }
-  capture->graph->nodes.push_back(node);
 }
 
 int finish_launch(const FakeCall& call) {
@@ -37,7 +28,7 @@ int finish_launch(const FakeCall& call) {
   if (function == nullptr && kernel != nullptr) { function = kernel->function; }
   if (function == nullptr) { return cu::kErrorInvalidHandle; }
   if (static_cast<int>(call.shared) > function->max_dynamic) { return kInvalidValue; }
-  add_kernel_node(call);
+  mark_completion_events(call);
   return 0;
 }
 
@@ -86,12 +77,6 @@ int record(const char* name, cu::Event event, cu::Stream stream, unsigned flags)
   auto* known = fake::object<fake::Event>(event);
   if (known == nullptr) { return cu::kErrorInvalidHandle; }
   fake::Capture* capture = fake::capture_of(stream);
-  if (capture != nullptr && (flags & cu::kEventExternal) != 0) {
-    auto* node = new fake::Node;
-    node->type = cu::kGraphNodeEventRecord;
-    capture->graph->nodes.push_back(node);
-    return 0;
-  }
   known->capture = capture;
   known->recorded_at = fake::now();
   return 0;
@@ -158,24 +143,11 @@ FAKE_COOPERATIVE(cuLaunchCooperativeKernel_ptsz)
 #define FAKE_ON_STREAM(name, parameters, stream) \
   int name parameters { return on_stream(#name, stream); }
 FAKE_ON_STREAM(cuStreamSynchronize, (cu::Stream stream), stream)
-FAKE_ON_STREAM(cuStreamSynchronize_ptsz, (cu::Stream stream), stream)
 FAKE_ON_STREAM(cuLaunchHostFunc, (cu::Stream stream, void (*)(void*), void*), stream)
 FAKE_ON_STREAM(cuLaunchHostFunc_ptsz, (cu::Stream stream, void (*)(void*), void*), stream)
 FAKE_ON_STREAM(cuMemcpyAsync, (cu::DevicePointer, cu::DevicePointer, std::size_t, cu::Stream stream), stream)
 FAKE_ON_STREAM(cuMemcpyAsync_ptsz, (cu::DevicePointer, cu::DevicePointer, std::size_t, cu::Stream stream), stream)
-FAKE_ON_STREAM(cuMemsetD8Async, (cu::DevicePointer, unsigned char, std::size_t, cu::Stream stream), stream)
-FAKE_ON_STREAM(cuMemcpyDtoH_v2, (void*, cu::DevicePointer, std::size_t), nullptr)
 
-// As cuStreamGetFlags.
-int cuStreamGetPriority(cu::Stream stream, int* priority) {
-  if (fake::Capture* capture = fake::capture_of(stream)) {
-    capture->invalidated = true;
-    return fake::kCaptureUnsupported;
-  }
-  auto* known = fake::object<fake::Stream>(stream);
-  *priority = known == nullptr ? 0 : known->priority;
-  return 0;
-}
 int cuStreamQuery(cu::Stream stream) { return query("cuStreamQuery", stream, nullptr); }
 
 int cuStreamDestroy_v2(cu::Stream stream) {
@@ -209,7 +181,7 @@ int cuEventElapsedTime(float* milliseconds, cu::Event begin, cu::Event end) {
   const auto* first = fake::object<fake::Event>(begin);
   const auto* last = fake::object<fake::Event>(end);
   const bool by_clock = first != nullptr && last != nullptr && first->recorded_at >= 0 && last->recorded_at >= 0;
-  *milliseconds = by_clock ? static_cast<float>(last->recorded_at - first->recorded_at) : fake::elapsed();
+  *milliseconds = by_clock ? static_cast<float>(last->recorded_at - first->recorded_at) : 0.1F;
   return 0;
 }
 
@@ -226,13 +198,6 @@ int cuStreamEndCapture(cu::Stream stream, cu::Graph* graph) {
 int cuStreamIsCapturing(cu::Stream stream, int* status) {
   fake::reached("cuStreamIsCapturing");
   *status = fake::capture_of(stream) != nullptr ? cu::kCaptureActive : cu::kCaptureNone;
-  return 0;
-}
-int cuStreamGetCaptureInfo(cu::Stream stream, int* status, std::uint64_t* number) {
-  fake::reached("cuStreamGetCaptureInfo");
-  const fake::Capture* capture = fake::capture_of(stream);
-  *status = capture != nullptr ? cu::kCaptureActive : cu::kCaptureNone;
-  if (capture != nullptr) { *number = capture->number; }
   return 0;
 }
 int cuThreadExchangeStreamCaptureMode(int* mode) {

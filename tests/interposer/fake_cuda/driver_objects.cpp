@@ -22,7 +22,6 @@ std::array<fake::Context, kDevices>& primary_contexts() {
 }
 
 std::atomic<int> primary_references{0};  // of all devices together
-std::atomic<unsigned long long> primaries_made{0};
 
 thread_local std::vector<fake::Context*> current_stack;
 fake::Stream* reused_stream = nullptr;
@@ -50,14 +49,6 @@ int cuInit(unsigned) { return 0; }
 int cuDriverGetVersion(int* version) {
   *version = 13000;
   return 0;
-}
-int cuDeviceGetCount(int* count) {
-  *count = kDevices;
-  return 0;
-}
-int cuDeviceGet(int* device, int ordinal) {
-  *device = ordinal;
-  return ordinal < kDevices ? 0 : 101;
 }
 int cuDeviceGetName(char* name, int length, int) {
   fake::reached("cuDeviceGetName");
@@ -90,7 +81,7 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
 
 int cuDevicePrimaryCtxRetain(cu::Context* context, int device) {
   *context = reinterpret_cast<cu::Context>(&primary_contexts()[static_cast<std::size_t>(device)]);
-  if (primary_references++ == 0) { ++primaries_made; }
+  ++primary_references;
   fake::reached("cuDevicePrimaryCtxRetain");
   return 0;
 }
@@ -102,12 +93,6 @@ int cuDevicePrimaryCtxRelease_v2(int) {
 int cuDevicePrimaryCtxGetState(int, unsigned* flags, int* active) {
   *flags = 0;
   *active = primary_references > 0 ? 1 : 0;
-  return 0;
-}
-int cuCtxGetId(cu::Context context, unsigned long long* id) {
-  const bool primary = std::any_of(primary_contexts().begin(), primary_contexts().end(),
-                                   [&](fake::Context& each) { return reinterpret_cast<cu::Context>(&each) == context; });
-  *id = primary ? primaries_made.load() : reinterpret_cast<std::uintptr_t>(context);
   return 0;
 }
 int cuCtxCreate_v2(cu::Context* context, unsigned, int device) {
@@ -155,10 +140,6 @@ int cuCtxGetDevResource(cu::Context context, cu::DeviceResource* resource, int t
   resource->sm_count = fake::object<fake::Context>(context)->sms;
   return type == cu::kDeviceResourceSm ? 0 : kInvalidValue;
 }
-int cuCtxFromGreenCtx(cu::Context* context, cu::GreenContext green) {
-  *context = reinterpret_cast<cu::Context>(green);
-  return 0;
-}
 int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
   fake::reached("cuCtxGetStreamPriorityRange");
   *least = 0;
@@ -168,14 +149,13 @@ int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
 int cuCtxSynchronize() { return fake::enter(fake::named("cuCtxSynchronize")); }
 int cuMemFree_v2(cu::DevicePointer) { return fake::enter(fake::named("cuMemFree_v2")); }
 
-int cuStreamCreateWithPriority(cu::Stream* stream, unsigned flags, int priority) {
+int cuStreamCreateWithPriority(cu::Stream* stream, unsigned flags, int) {
   fake::reached("cuStreamCreateWithPriority");
   if (fake::current_context() == nullptr) { return 201; }
   auto* made = std::exchange(reused_stream, nullptr);
   if (made == nullptr) { made = new fake::Stream; }
   made->context = fake::current_context();
   made->flags = flags;
-  made->priority = priority;
   *stream = reinterpret_cast<cu::Stream>(made);
   return 0;
 }
@@ -187,17 +167,6 @@ int cuStreamGetCtx(cu::Stream stream, cu::Context* context) {
   fake::reached("cuStreamGetCtx");
   auto* known = fake::object<fake::Stream>(stream);
   *context = reinterpret_cast<cu::Context>(known == nullptr ? fake::current_context() : known->context);
-  return 0;
-}
-// Of a stream that is being captured: breaks the capture in every mode, as seen with driver 580.
-int cuStreamGetFlags(cu::Stream stream, unsigned* flags) {
-  fake::reached("cuStreamGetFlags");
-  if (fake::Capture* capture = fake::capture_of(stream)) {
-    capture->invalidated = true;
-    return fake::kCaptureUnsupported;
-  }
-  auto* known = fake::object<fake::Stream>(stream);
-  *flags = known == nullptr ? 0 : known->flags;
   return 0;
 }
 int cuEventCreate(cu::Event* event, unsigned flags) {

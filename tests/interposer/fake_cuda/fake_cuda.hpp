@@ -56,14 +56,9 @@ void fake_set_failure(int (*decide)(const FakeCall* call));
 void fake_set_told(void (*told)(const char* name));
 /// Whether queries of events and streams say that everything has finished (1, the start) or nothing has (0).
 void fake_set_finished(int finished);
-/// What cuEventElapsedTime answers.
-void fake_set_elapsed(float milliseconds);
 /// The time on the device, in milliseconds: from now on events are recorded at it, and cuEventElapsedTime answers by them.
 void fake_set_clock(double milliseconds);
 
-/// The priority that a kernel node has in the executable graph that was last made or updated of its graph; 0 where those of nodes
-/// do not count.
-int fake_counted_priority(cu::GraphNode node);
 /// What cuCtxGetStreamPriorityRange says; 0: that there is but one priority.
 void fake_set_greatest_priority(int greatest);
 

@@ -15,7 +15,6 @@ bool logging = true;
 std::atomic<int (*)(const FakeCall*)> failure{nullptr};
 std::atomic<void (*)(const char*)> told_of_calls{nullptr};
 int everything_finished = 1;
-float elapsed_milliseconds = 0.1F;
 double clock_milliseconds = -1.0;
 
 }  // namespace
@@ -55,7 +54,6 @@ void reached(const char* name) {
 }
 
 bool finished() { return everything_finished != 0; }
-float elapsed() { return elapsed_milliseconds; }
 double now() { return clock_milliseconds; }
 
 }  // namespace fake
@@ -100,7 +98,6 @@ void fake_set_logging(int on) { logging = on != 0; }
 void fake_set_failure(int (*decide)(const FakeCall* call)) { failure = decide; }
 void fake_set_told(void (*told)(const char* name)) { told_of_calls = told; }
 void fake_set_finished(int finished) { everything_finished = finished; }
-void fake_set_elapsed(float milliseconds) { elapsed_milliseconds = milliseconds; }
 void fake_set_clock(double milliseconds) { clock_milliseconds = milliseconds; }
 
 cu::Function fake_function(const char* name, int registers, int static_shared) {

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "fake_cuda.hpp"
@@ -12,7 +11,7 @@
 /// CUfunction is refused.
 namespace fake {
 
-enum class Kind : std::uint64_t { kContext = 0xc0c0, kStream, kEvent, kFunction, kKernel, kGraph, kNode, kExec };
+enum class Kind : std::uint64_t { kContext = 0xc0c0, kStream, kEvent, kFunction, kKernel, kGraph, kExec };
 
 struct Context {
   Kind kind = Kind::kContext;
@@ -20,18 +19,14 @@ struct Context {
   unsigned sms = 132;
 };
 
-struct Node;
 struct Graph {
   Kind kind = Kind::kGraph;
-  std::vector<Node*> nodes;
-  std::vector<std::pair<Node*, Node*>> edges;  // of kernel nodes that were added with what they depend on
 };
 
 struct Capture {
   Graph* graph = nullptr;
   cu::Stream origin = nullptr;
   int mode = 0;
-  std::uint64_t number = 0;
   bool invalidated = false, ended = false;
 };
 
@@ -40,7 +35,6 @@ struct Stream {
   Context* context = nullptr;
   unsigned flags = 0;
   Capture* capture = nullptr;
-  int priority = 0;
 };
 
 struct Event {
@@ -63,19 +57,8 @@ struct Kernel {
   Function* function = nullptr;
 };
 
-struct Node {
-  Kind kind = Kind::kNode;
-  int type = cu::kGraphNodeKernel;
-  cu::KernelNodeParamsV2 kernel{};
-  int priority = 0;
-  int counted = 0;  ///< of these what counts in the executable graph that was made of it last
-  Graph* child = nullptr;
-};
-
 struct Exec {
   Kind kind = Kind::kExec;
-  Graph* graph = nullptr;
-  bool node_priorities = false;
 };
 
 /// The object of a handle, or null where it is of another kind.
@@ -108,7 +91,6 @@ void forget_captures();
 
 Context* current_context();
 bool finished();
-float elapsed();
 double now();
 
 /// The address of an exported driver function as cuGetProcAddress finds it; null: none, with *version_too_old telling why.

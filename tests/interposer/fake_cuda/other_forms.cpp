@@ -23,20 +23,6 @@ int enter(const char* name) { return fake::enter(fake::named(name)); }
 
 }  // namespace
 
-#define FAKE_ALLOCATE(name)                                                   \
-  int name(cu::DevicePointer* memory, std::size_t bytes, cu::Stream stream) { \
-    return on_stream(#name, stream, memory != nullptr, bytes);                \
-  }
-FAKE_ALLOCATE(cuMemAllocAsync)
-FAKE_ALLOCATE(cuMemAllocAsync_ptsz)
-
-#define FAKE_ALLOCATE_FROM_POOL(name)                                                              \
-  int name(cu::DevicePointer* memory, std::size_t bytes, cu::MemoryPool pool, cu::Stream stream) { \
-    return on_stream(#name, stream, memory != nullptr, bytes, pool != nullptr);                    \
-  }
-FAKE_ALLOCATE_FROM_POOL(cuMemAllocFromPoolAsync)
-FAKE_ALLOCATE_FROM_POOL(cuMemAllocFromPoolAsync_ptsz)
-
 #define FAKE_CALLBACK(name) \
   int name(cu::Stream stream, void (*)(cu::Stream, int, void*), void*, unsigned flags) { return on_stream(#name, stream, flags); }
 FAKE_CALLBACK(cuStreamAddCallback)
@@ -70,13 +56,6 @@ FAKE_BATCH(cuStreamBatchMemOp_v2_ptsz)
   }
 FAKE_SEMAPHORES(cuWaitExternalSemaphoresAsync)
 FAKE_SEMAPHORES(cuWaitExternalSemaphoresAsync_ptsz)
-
-#define FAKE_PEER_COPY(name)                                                                            \
-  int name(cu::DevicePointer, cu::Context to, cu::DevicePointer, cu::Context from, std::size_t bytes) { \
-    return on_stream(#name, nullptr, to != nullptr, from != nullptr, static_cast<unsigned>(bytes));     \
-  }
-FAKE_PEER_COPY(cuMemcpyPeer)
-FAKE_PEER_COPY(cuMemcpyPeer_ptds)
 
 int cuLaunchCooperativeKernelMultiDevice(void*, unsigned, unsigned) { return enter("cuLaunchCooperativeKernelMultiDevice"); }
 int cuEventCreateFromEGLSync(cu::Event* event, void*, unsigned flags) {
@@ -186,20 +165,6 @@ int cuLaunchHostFunc_v2_ptsz(cu::Stream stream, void (*)(void*), void*, unsigned
 // Functions that are found by names of others alone: a later form, and one that is not where it is exported.
 #pragma GCC visibility push(default)
 extern "C" {
-// Bits 40 and up of a pointer are its device; those with bit 63 are the host's.
-int cuPointerGetAttributes(unsigned count, const int* attributes, void** values, cu::DevicePointer pointer) {
-  const bool host = (pointer >> 63U) != 0;
-  for (unsigned i = 0; i < count; ++i) {
-    if (attributes[i] == cu::kPointerMemoryType) {
-      *static_cast<unsigned*>(values[i]) = host ? 1U : unsigned{cu::kMemoryTypeDevice};
-    } else if (attributes[i] == cu::kPointerDeviceOrdinal) {
-      *static_cast<int*>(values[i]) = host ? 1 : static_cast<int>(pointer >> 40U);
-    } else {
-      return cu::kErrorInvalidHandle;
-    }
-  }
-  return cu::kSuccess;
-}
 int fake_newer_wait(cu::Stream stream, cu::DevicePointer, std::uint64_t, unsigned, unsigned added) {
   return on_stream("fake_newer_wait", stream, added);
 }

@@ -8,7 +8,6 @@
 namespace {
 
 int launches = 0;
-int graphs = 0;
 
 template <class Function>
 Function next(const char* name, Function) {
@@ -30,14 +29,8 @@ int cuLaunchCooperativeKernel(cu::Function function, unsigned gx, unsigned gy, u
                                                                        parameters);
 }
 
-int cuGraphInstantiate_v2(cu::GraphExec* exec, cu::Graph graph, cu::GraphNode* error_node, char* log, std::size_t log_bytes) {
-  ++graphs;
-  return next("cuGraphInstantiate_v2", &cuGraphInstantiate_v2)(exec, graph, error_node, log, log_bytes);
-}
-
 #pragma GCC visibility push(default)
 extern "C" {
 int shim_launches() { return launches; }
-int shim_graphs() { return graphs; }
 }
 #pragma GCC visibility pop

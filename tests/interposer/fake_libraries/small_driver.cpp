@@ -1,5 +1,3 @@
-#include <dlfcn.h>
-
 #include "interposer/cuda/hooked_functions.hpp"
 
 // As much of a driver as a launch needs. Each launch answers how many there were.
@@ -24,11 +22,6 @@ int cuCtxGetCurrent(cu::Context* current) {
   return 0;
 }
 int small_launches() { return launches; }
-// It looks a function of its own up.
-void* small_look_up() {
-  Dl_info own{};
-  return dladdr(&launches, &own) == 0 ? nullptr : dlsym(dlopen(own.dli_fname, RTLD_NOW), "cuLaunchKernel");
-}
 // Whatever it is, it is a collective.
 int cuFuncGetName(const char** name, cu::Function) {
   *name = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL";

@@ -9,21 +9,12 @@
 /// What a program linked to the driver declares beyond the functions that are hooked.
 extern "C" {
 int cuDevicePrimaryCtxRetain(cu::Context* context, int device);
-int cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* active);
 int cuCtxCreate_v2(cu::Context* context, unsigned flags, int device);
 int cuCtxSetCurrent(cu::Context context);
 int cuEventCreate(cu::Event* event, unsigned flags);
 int cuFuncGetAttribute(int* value, int attribute, cu::Function function);
 int cuFuncSetAttribute(cu::Function function, int attribute, int value);
 int cuGraphCreate(cu::Graph* graph, unsigned flags);
-int cuGraphAddKernelNode_v2(cu::GraphNode* node, cu::Graph graph, const cu::GraphNode* dependencies, std::size_t count,
-                            const cu::KernelNodeParamsV2* parameters);
-int cuGraphAddChildGraphNode(cu::GraphNode* node, cu::Graph graph, const cu::GraphNode* dependencies, std::size_t count,
-                             cu::Graph child);
-int cuGraphAddHostNode(cu::GraphNode* node, cu::Graph graph, const cu::GraphNode* dependencies, std::size_t count,
-                       const void* parameters);
-int cuGraphKernelNodeSetAttribute(cu::GraphNode node, int attribute, const cu::LaunchAttributeValue* value);
-int cuGraphKernelNodeGetAttribute(cu::GraphNode node, int attribute, cu::LaunchAttributeValue* value);
 }
 
 inline constexpr const char* kAllReduce = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL";

@@ -7,13 +7,6 @@
 
 namespace {
 
-bool launch_waits(const TwoStreams& two) {
-  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
-  fake_reset();
-  EXPECT(launch_on(two.compute, two.gemm) == 0);
-  return fake_call_count() == 2;
-}
-
 // A launch of the program's records its event: who waits for it is behind something else.
 void own_event() {
   for (const cu::LaunchAttributeId id : {cu::kLaunchCompletionEvent, cu::kLaunchProgrammaticEvent}) {
@@ -29,17 +22,6 @@ void own_event() {
     EXPECT(launch_on(two.compute, two.gemm) == 0 && fake_call_count() == 2);
     two.settle();
   }
-}
-
-// A function that the interposer does not know may make any stream wait for the host.
-void newer_form() {
-  const TwoStreams two;
-  EXPECT(launch_waits(two));
-  two.settle();
-  void* found = nullptr;
-  EXPECT(cuGetProcAddress_v2("cuStreamWaitValue64", &found, 13020, 0, nullptr) == 0 && launch_waits(two));
-  two.settle();
-  EXPECT(cuGetProcAddress_v2("cuStreamWaitValue64", &found, 14000, 0, nullptr) == 0 && !launch_waits(two));
 }
 
 // Clusters of four find no place on the SMs that are left over in a group of them: 66 blocks surely do on 132, 68 need not.
@@ -65,8 +47,7 @@ void rules_lost() {
   EXPECT(fake_call_count() == 2 && fake_call(0)->attribute_count == 0);
 }
 
-constexpr Case kCases[] = {
-    {"own_event", own_event}, {"newer_form", newer_form}, {"clusters", clusters}, {"rules_lost", rules_lost}};
+constexpr Case kCases[] = {{"own_event", own_event}, {"clusters", clusters}, {"rules_lost", rules_lost}};
 
 }  // namespace
 

@@ -211,35 +211,6 @@ void gate() {
   EXPECT(is_call(2, "cuLaunchKernel") && is_call(3, "cuLaunchKernel"));
 }
 
-// What the program itself orders after the collective is not in a window.
-void gate_ordered() {
-  const TwoStreams two;
-  const cu::Event done = make_event();
-  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
-  EXPECT(cuEventRecord(done, two.comm) == 0 && cuStreamWaitEvent(two.compute, done, 0) == 0);
-  EXPECT(launch_on(two.compute, two.gemm) == 0);
-  EXPECT(fake_call_count() == 4 && is_call(3, "cuLaunchKernel"));
-  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
-  two.settle();
-  fake_reset();
-  EXPECT(launch_on(two.compute, two.gemm) == 0 && fake_call_count() == 1 && is_call(0, "cuLaunchKernel"));
-}
-
-// A compute launch must not wait for a collective that in turn waits for the host.
-void gate_host_dependency() {
-  const TwoStreams two;
-  EXPECT(cuLaunchHostFunc(two.comm, nullptr, nullptr) == 0);
-  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
-  EXPECT(launch_on(two.compute, two.gemm) == 0);
-  EXPECT(fake_call_count() == 3 && is_call(2, "cuLaunchKernel"));
-  // Once that is over, the next collective is gated on.
-  two.settle();
-  fake_reset();
-  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
-  EXPECT(launch_on(two.compute, two.gemm) == 0);
-  EXPECT(fake_call_count() == 3 && is_call(1, "cuStreamWaitEvent") && fake_call(1)->stream == two.compute);
-}
-
 int refuse_waits(const FakeCall* call) { return std::strcmp(call->name, "cuStreamWaitEvent") == 0 ? cu::kErrorInvalidHandle : 0; }
 
 void wait_fails() {
@@ -344,8 +315,6 @@ constexpr Case kCases[] = {
     {"kernel_handles", kernel_handles},
     {"refused_attribute", refused_attribute},
     {"gate", gate},
-    {"gate_ordered", gate_ordered},
-    {"gate_host_dependency", gate_host_dependency},
     {"wait_fails", wait_fails},
     {"event_creation_fails", event_creation_fails},
     {"many_attributes", many_attributes},

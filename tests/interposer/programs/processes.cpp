@@ -82,21 +82,6 @@ void several_contexts() {
   EXPECT(gates[0] != gates[1] && gates[1] != gates[2] && gates[0] != gates[2]);
 }
 
-// A context that is destroyed takes the events with it; its successor gets new ones even where it gets the same handle.
-void context_destroyed() {
-  cu::Context context = nullptr;
-  EXPECT(cuCtxCreate_v2(&context, 0, 0) == 0);
-  const cu::Stream comm = make_stream();
-  const cu::Function all_reduce = fake_function(kAllReduce, 96, 0);
-  EXPECT(launch_on(comm, all_reduce, 24) == 0);
-  const cu::Event before = attribute_of(*fake_call(0), cu::kLaunchCompletionEvent)->value.launch_completion_event.event;
-  EXPECT(cuCtxDestroy_v2(context) == 0);
-  EXPECT(cuCtxCreate_v2(&context, 0, 0) == 0);
-  fake_reset();
-  EXPECT(launch_on(make_stream(), all_reduce, 24) == 0);
-  EXPECT(attribute_of(*fake_call(0), cu::kLaunchCompletionEvent)->value.launch_completion_event.event != before);
-}
-
 // The functions of a context that is gone leave their addresses to others: what was a product is an all-reduce now, and the other
 // way round.
 void function_reused() {
@@ -291,7 +276,6 @@ constexpr Case kCases[] = {
     {"two_threads", two_threads},
     {"function_reused", function_reused},
     {"several_contexts", several_contexts},
-    {"context_destroyed", context_destroyed},
     {"primary_released", primary_released},
     {"many_threads", many_threads},
     {"launch_some", launch_some},

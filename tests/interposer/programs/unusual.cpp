@@ -131,6 +131,29 @@ void multi_device_launch() {
         [](const TwoStreams&) { static_cast<void>(cuLaunchCooperativeKernelMultiDevice(nullptr, 0, 0)); });
 }
 
+void green_context() {
+  names(Unusual::green_context, [](const TwoStreams&) {
+    cu::Stream made = nullptr;
+    EXPECT(cuGreenCtxStreamCreate(&made, fake_green_context(66), cu::kStreamNonBlocking, 0) == 0);
+  });
+}
+
+void foreign_event() {
+  names(Unusual::foreign_event, [](const TwoStreams&) {
+    cu::IpcEventHandle handle{};
+    EXPECT(cuIpcGetEventHandle(&handle, make_event()) == 0);
+  });
+}
+
+void external_semaphore() {
+  names(Unusual::external_semaphore,
+        [](const TwoStreams& two) { EXPECT(cuWaitExternalSemaphoresAsync(&two, &two, 1, two.compute) == 0); });
+}
+
+void context_wait() {
+  names(Unusual::context_wait, [](const TwoStreams&) { EXPECT(cuCtxWaitEvent(nullptr, make_event()) == 0); });
+}
+
 void device_launch() {
   names(Unusual::device_launch, [](const TwoStreams&) {
     cu::Graph graph = nullptr;
@@ -149,6 +172,10 @@ constexpr Case kCases[] = {{"nothing", nothing},
                            {"newer_form", newer_form},
                            {"reentered", reentered},
                            {"forked", forked},
+                           {"green_context", green_context},
+                           {"foreign_event", foreign_event},
+                           {"external_semaphore", external_semaphore},
+                           {"context_wait", context_wait},
                            {"multi_device_launch", multi_device_launch},
                            {"device_launch", device_launch}};
 

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdio>
 #include <deque>
 #include <functional>
 #include <iterator>
@@ -61,10 +63,24 @@ class Driven {
     held_[id] = before;
     return operation(id);
   }
-  void collective(StreamId id, EventSlot begin_event) {
+  /// `known`: it has a begin of its own, which a graph has not.
+  void collective(StreamId id, EventSlot begin_event, bool known) {
     const Node begun = kernel(id);
     if (begin_event != kNoEvent) { begins_[{streams.at(id).context, begin_event}] = begun; }
-    collectives_.insert(operation(id));
+    const Node node = operation(id);
+    collectives_.insert(node);
+    newest_[streams.at(id).context] = {begun, node, known};
+  }
+  /// Whether a rule that knows the true order would have a launch wait for the begin of its device's newest collective: that one
+  /// has not ended, the launch is not behind its begin yet, and the begin is behind no other collective that the launch is not
+  /// behind.
+  [[nodiscard]] bool may_gate(StreamId id) {
+    const Newest& newest = newest_[streams.at(id).context];
+    if (!newest.known || !collectives_.contains(newest.collective)) { return false; }
+    const std::vector<bool> before = all_before(held_[id]);
+    if (before[newest.begun]) { return false; }
+    const std::set<Node> late = unended({newest.begun});
+    return std::all_of(late.begin(), late.end(), [&](Node node) { return before[node]; });
   }
   void record(EventId event, StreamId id) { events_[event] = operation(id); }
   void wait(StreamId id, EventId event) {
@@ -99,17 +115,28 @@ class Driven {
   }
 
  private:
-  [[nodiscard]] std::set<Node> unended(std::vector<Node> open) const {
+  struct Newest {
+    Node begun = 0;
+    Node collective = 0;
+    bool known = false;
+  };
+
+  [[nodiscard]] std::vector<bool> all_before(std::vector<Node> open) const {
     std::vector<bool> seen(edges_.size());
-    std::set<Node> found;
     while (!open.empty()) {
       const Node node = open.back();
       open.pop_back();
       if (seen[node]) { continue; }
       seen[node] = true;
-      if (collectives_.contains(node)) { found.insert(node); }
       open.insert(open.end(), edges_[node].begin(), edges_[node].end());
     }
+    return seen;
+  }
+  [[nodiscard]] std::set<Node> unended(const std::vector<Node>& from) const {
+    const std::vector<bool> seen = all_before(from);
+    std::set<Node> found;
+    std::copy_if(collectives_.begin(), collectives_.end(), std::inserter(found, found.end()),
+                 [&](Node node) { return seen[node]; });
     return found;
   }
 
@@ -118,6 +145,14 @@ class Driven {
   std::set<Node> collectives_;  ///< that have not ended
   std::map<std::pair<ContextId, EventSlot>, Node> begins_, ends_;
   std::map<EventId, Node> events_;
+  std::map<ContextId, Newest> newest_;
+};
+
+/// Of compute launches.
+struct Gates {
+  int set = 0;
+  int possible = 0;  ///< by a rule that knows the true order
+  int of_those = 0;  ///< that were set
 };
 
 class RandomProgram {
@@ -142,7 +177,7 @@ class RandomProgram {
     core_ = Core::create(rules_of(Policy::gate), platform);
   }
 
-  int run() {
+  Gates run() {
     for (int i = 0; i < kSteps && !testing::Test::HasFailure(); ++i) {
       now_ns_ += below(30'000);
       auto& thread = threads_[below(threads_.size())];
@@ -207,7 +242,7 @@ class RandomProgram {
     log(unknown ? "graph" : "collective", std::hex, stream, "slot", decision.completion_event);
     const bool fails = below(12) == 0;
     thread.emplace_back([=, this] {
-      if (!fails) { driven_.collective(stream, decision.completion_event); }
+      if (!fails) { driven_.collective(stream, decision.completion_event, !unknown); }
     });
     thread.emplace_back([=, this, &thread] {
       const EventSlot slot = core_->on_launched(decision.ticket, fails ? LaunchOutcome::failed : LaunchOutcome::ok);
@@ -218,6 +253,8 @@ class RandomProgram {
     hold(thread, stream);
   }
   void compute(Thread& thread, StreamId stream) {
+    const bool possible = !core_->capturing() && driven_.may_gate(stream);
+    gates_.possible += possible ? 1 : 0;
     if (core_->leaves_alone(kGemm, 4'096, stream)) {
       thread.emplace_back([=, this] { driven_.kernel(stream); });
       hold(thread, stream);
@@ -226,7 +263,8 @@ class RandomProgram {
     const Decision decision = core_->on_launch(facts(kGemm, stream));
     log("compute", std::hex, stream, "waits for", decision.wait_on);
     if (decision.wait_on != kNoEvent) {
-      ++gates_;
+      ++gates_.set;
+      gates_.of_those += possible ? 1 : 0;
       thread.emplace_back([=, this] { EXPECT_TRUE(driven_.gate(stream, decision.wait_on)) << log_.str(); });
     }
     thread.emplace_back([=, this] { driven_.kernel(stream); });
@@ -284,17 +322,21 @@ class RandomProgram {
   std::multiset<StreamId> used_;
   std::ostringstream log_;
   std::uint64_t now_ns_ = 1'000'000;
-  int gates_ = 0;
+  Gates gates_;
 };
 
 TEST(CoreGates, HangNoRandomProgram) {
-  int gates = 0;
+  Gates gates;
   for (int seed = 0; seed < kPrograms && !HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
-    gates += RandomProgram(static_cast<std::uint64_t>(seed)).run();
+    const Gates of_one = RandomProgram(static_cast<std::uint64_t>(seed)).run();
+    gates.set += of_one.set;
+    gates.possible += of_one.possible;
+    gates.of_those += of_one.of_those;
   }
-  EXPECT_GT(gates, kPrograms / 5) << "the programs must reach what the test is about";
-  RecordProperty("gates", gates);
+  EXPECT_GT(gates.set, kPrograms / 5) << "the programs must reach what the test is about";
+  std::printf("%d gates in %d random programs; of %d that the true order allows %.1f %% are lost\n", gates.set, kPrograms,
+              gates.possible, 100.0 - 100.0 * gates.of_those / gates.possible);
 }
 
 }  // namespace
