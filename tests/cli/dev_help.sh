@@ -17,4 +17,5 @@ if PATH=$work/without:$PATH ./dev --no-install build >"$out" 2>"$err"; then fail
 grep -q '^dev: packages are missing: g++ cmake ' "$err" || fail 'the packages are not named'
 [ ! -e "$work/asked" ] || fail '--no-install asked apt'
 grep -qx './dev test' .ci/run || fail '.ci/run does not call it'
+grep -q -- '- run: .ci/run' .github/workflows/tests.yml || fail 'a public host runs something else'
 finish
