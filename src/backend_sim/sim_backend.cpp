@@ -1,12 +1,20 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "backend/leaves.hpp"
 #include "backend_sim/hosts.hpp"
 #include "backend_sim/launch_models.hpp"
 #include "backend_sim/model_width.hpp"
 #include "backend_sim/performance.hpp"
+#include "backend_sim/rank_speeds.hpp"
 #include "backend_sim/run_noise.hpp"
 #include "backend_sim/sim_workload.hpp"
 #include "base/most_ranks.hpp"
@@ -25,14 +33,16 @@ constexpr const char* kModelVersion = "3";
 
 class SimBackend final : public Backend {
  public:
-  SimBackend(const DeviceLimits& device, const RunNoise& noise, std::chrono::milliseconds time_limit,
+  SimBackend(const DeviceLimits& device, const RunNoise& noise, const BackendOptions& options,
              const std::optional<MachineSpec>& machine)
-      : noise_(noise), time_limit_(time_limit), machine_(machine) {
+      : noise_(noise), time_limit_(options.time_limit), machine_(machine), seed_(options.seed) {
+    if (!options.predicts) { variability_ = options.variability; }
     for (int index = 0; index < kDeviceCount; ++index) {
       devices_.push_back(
           {index, fmt::format("{} (simulated)", device.title), device, performance_of(device).memory, model_width_of(device)});
     }
     if (!noise.off()) { versions_.emplace_back("simulator_noise", fmt::format("{:g} %", noise.percent())); }
+    name_variability();
   }
 
   [[nodiscard]] std::string_view name() const override { return "sim"; }
@@ -54,15 +64,33 @@ class SimBackend final : public Backend {
           fmt::format("compute and collective.bytes: {:.1f} GiB on each GPU, expected at most {:.1f} GiB (memory of {})",
                       in_gibibytes(needed), in_gibibytes(room), devices_.front().limits.name));
     }
-    Result<std::unique_ptr<SimWorkload>> workload = SimWorkload::make(step, devices_.front().limits, noise_, time_limit_, machine_);
+    if (Status good = check(variability_, step.ranks); !good) { return good.error(); }
+    const std::vector<RankSpeed> speeds =
+        variability_.none() ? std::vector<RankSpeed>() : rank_speeds(variability_, step.ranks, seed_);
+    Result<std::unique_ptr<SimWorkload>> workload =
+        SimWorkload::make(step, devices_.front().limits, noise_, time_limit_, machine_, speeds);
     if (!workload) { return workload.error(); }
     return std::unique_ptr<Workload>(std::move(*workload));
   }
 
  private:
+  /// Figures of unequal GPUs say so.
+  void name_variability() {
+    const auto name = [this](const char* what, const std::vector<OfRank>& ranks) {
+      std::string text;
+      for (const OfRank& one : ranks) { text += fmt::format("{}{}={:g}", text.empty() ? "" : ",", one.rank, one.value); }
+      if (!text.empty()) { versions_.emplace_back(what, text); }
+    };
+    if (variability_.jitter != 0) { versions_.emplace_back("simulator_jitter", fmt::format("{:g} %", variability_.jitter)); }
+    name("simulator_stragglers", variability_.stragglers);
+    name("simulator_slow_links", variability_.slow_links);
+  }
+
   RunNoise noise_;
   std::chrono::milliseconds time_limit_;
   std::optional<MachineSpec> machine_;  ///< absent: nothing joins hosts
+  std::uint64_t seed_;
+  Variability variability_;
   std::vector<DeviceInfo> devices_;
   std::vector<std::pair<std::string, std::string>> versions_{{"simulator", kModelVersion}};
 };
@@ -82,7 +110,7 @@ Result<std::unique_ptr<Backend>> open_sim(const BackendOptions& options) {
   const Result<double> noise = sim::parse_noise_percent(options.predicts ? std::nullopt : read(kSimNoise));
   if (!noise) { return noise.error(); }
   return std::unique_ptr<Backend>(
-      std::make_unique<sim::SimBackend>(*device, sim::RunNoise(*noise, options.seed), options.time_limit, machine));
+      std::make_unique<sim::SimBackend>(*device, sim::RunNoise(*noise, options.seed), options, machine));
 }
 
 }  // namespace elbowroom::detail

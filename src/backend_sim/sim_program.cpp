@@ -26,14 +26,15 @@ class Kernels {
   };
 
   /// Operations of equal work share a kernel, so that what SMs did for one is known for the others.
-  Result<Known> of(const Launch& launch, const Lane& lane, bool meets) {
-    const auto [found, added] = known_.try_emplace(std::tuple(launch.operation, launch.lane, launch.settings));
+  Result<Known> of(const Launch& launch, const Lane& lane, const RankSpeed& speed, bool meets) {
+    const std::tuple key(launch.operation, launch.lane, launch.settings, speed.compute_time, speed.link_rate);
+    const auto [found, added] = known_.try_emplace(key);
     Known& known = found->second;
     if (added) {
       Result<LaunchModel> model = model_of_(launch, lane);
       if (!model) { return model.error(); }
-      known.copied = model->copied;
-      if (model->kernel) { known.kernel = number_of(std::move(*model->kernel), launch.lane); }
+      known.copied = model->copied / speed.link_rate;
+      if (model->kernel) { known.kernel = number_of(at_speed(std::move(*model->kernel), speed), launch.lane); }
     }
     if (meets && known.kernel && !known.waiting) { known.waiting = number_of(waiting(at(*known.kernel)), launch.lane); }
     return known;
@@ -60,7 +61,7 @@ class Kernels {
   const ModelOf& model_of_;
   std::vector<SimKernel>& kernels_;
   std::vector<int> lanes_;  ///< by kernel
-  std::map<std::tuple<int, int, LaunchSettings>, Known> known_;
+  std::map<std::tuple<int, int, LaunchSettings, double, double>, Known> known_;
 };
 
 /// The devices' tasks as they are put together.
@@ -76,20 +77,7 @@ class Tasks {
     made.device_of = classes.of_rank;
   }
 
-  /// `together`: the devices that run it with each other.
-  void add(int launch, const Kernels::Known& known, Microseconds host_gap, const std::vector<int>& together) {
-    const bool meets = together.size() > 1;
-    for (const int one : together) { add(launch, known, host_gap, static_cast<std::size_t>(one), meets); }
-    if (meets) { meetings_ += 2; }
-  }
-
- private:
-  /// First and last task of a launch on a device.
-  struct Part {
-    int first = 0;
-    int last = 0;
-  };
-
+  /// On one device of those that run it with each other.
   void add(int at, const Kernels::Known& known, Microseconds host_gap, std::size_t device, bool meets) {
     const Launch& launch = program_.launches[static_cast<std::size_t>(at)];
     DeviceTasks& tasks = made_.devices[device];
@@ -120,6 +108,15 @@ class Tasks {
     parts[static_cast<std::size_t>(at)] = Part{first, static_cast<int>(tasks.size()) - 1};
     made_.launch_of[device].resize(tasks.size(), at);
   }
+  /// All that run it together have it.
+  void end_meeting() { meetings_ += 2; }
+
+ private:
+  /// First and last task of a launch on a device.
+  struct Part {
+    int first = 0;
+    int last = 0;
+  };
 
   const Program& program_;
   SimProgram& made_;
@@ -171,7 +168,8 @@ bool on_one_lane(const DeviceTasks& tasks) {
 
 }  // namespace
 
-Result<SimProgram> translated(const Step& step, const Program& program, const RankClasses& classes, const ModelOf& model_of) {
+Result<SimProgram> translated(const Step& step, const Program& program, const RankClasses& classes, const ModelOf& model_of,
+                              const std::vector<RankSpeed>& speeds) {
   SimProgram made;
   Kernels kernels(model_of, made.kernels);
   Tasks tasks(program, classes, made);
@@ -180,9 +178,14 @@ Result<SimProgram> translated(const Step& step, const Program& program, const Ra
     const auto operation = static_cast<std::size_t>(launch.operation);
     for (const std::vector<int>& together : classes.of_operation[operation]) {
       const Lane& lane = program.lanes[static_cast<std::size_t>(launch.lane)];
-      const Result<Kernels::Known> known = kernels.of(launch, lane, together.size() > 1);
-      if (!known) { return known.error(); }
-      tasks.add(static_cast<int>(at), *known, step.operations[operation].host_gap, together);
+      const bool meets = together.size() > 1;
+      for (const int device : together) {
+        const RankSpeed speed = speeds.empty() ? RankSpeed{} : speeds[static_cast<std::size_t>(device)];
+        const Result<Kernels::Known> known = kernels.of(launch, lane, speed, meets);
+        if (!known) { return known.error(); }
+        tasks.add(static_cast<int>(at), *known, step.operations[operation].host_gap, static_cast<std::size_t>(device), meets);
+      }
+      if (meets) { tasks.end_meeting(); }
     }
   }
   return made;

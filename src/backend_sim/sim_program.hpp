@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend_sim/engine.hpp"
+#include "backend_sim/rank_speeds.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/model/rank_classes.hpp"
 #include "elbowroom/model/step.hpp"
@@ -31,7 +32,9 @@ struct SimProgram {
 
 /// Launches become tasks one by one, on the devices of the ranks that have them: which follows which, and after what, is the
 /// program's. Each kernel is asked for once. `classes`: of the step's ranks, as rank_classes() finds them or finer.
-Result<SimProgram> translated(const Step& step, const Program& program, const RankClasses& classes, const ModelOf& model_of);
+/// `speeds`: by class; empty: all GPUs are equal.
+Result<SimProgram> translated(const Step& step, const Program& program, const RankClasses& classes, const ModelOf& model_of,
+                              const std::vector<RankSpeed>& speeds = {});
 
 /// Where nothing runs beside anything, each computation makes the best use of the device (uncrowded()). `invalid_input` when a
 /// kernel does not fit the device, `failed` when the simulation was overdue. `failed`, too, where a kernel never finds room or the

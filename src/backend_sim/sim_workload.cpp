@@ -22,10 +22,11 @@ LaunchShape shape_of(const SimKernel& kernel) {
 
 Result<std::unique_ptr<SimWorkload>> SimWorkload::make(const Step& step, const DeviceLimits& device, const RunNoise& noise,
                                                        std::chrono::milliseconds time_limit,
-                                                       const std::optional<MachineSpec>& machine) {
+                                                       const std::optional<MachineSpec>& machine,
+                                                       const std::vector<RankSpeed>& speeds) {
   Result<LaunchModels> models = LaunchModels::make(step, device, machine);
   if (!models) { return models.error(); }
-  return std::unique_ptr<SimWorkload>(new SimWorkload(step, std::move(*models), device, noise, time_limit));
+  return std::unique_ptr<SimWorkload>(new SimWorkload(step, std::move(*models), device, noise, time_limit, speeds));
 }
 
 Status SimWorkload::accepts(const Program& program) const {
@@ -42,7 +43,7 @@ Result<const SimWorkload::Answer*> SimWorkload::answer(const Program& program) {
   if (const auto known = answers_.find(program); known != answers_.end()) { return &known->second; }
   if (Status accepted = accepts(program); !accepted) { return accepted.error(); }
   Result<SimProgram> translation = translated(
-      step_, program, classes_, [this](const Launch& launch, const Lane& lane) { return models_.model_of(launch, lane); });
+      step_, program, classes_, [this](const Launch& launch, const Lane& lane) { return models_.model_of(launch, lane); }, speeds_);
   if (!translation) { return translation.error(); }
   const auto until = std::chrono::steady_clock::now() + time_limit_;
   const Overdue overdue = [until] { return std::chrono::steady_clock::now() > until; };

@@ -5,8 +5,10 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "backend_sim/launch_models.hpp"
+#include "backend_sim/rank_speeds.hpp"
 #include "backend_sim/run_noise.hpp"
 #include "backend_sim/sim_program.hpp"
 #include "elbowroom/backend/backend.hpp"
@@ -19,10 +21,12 @@ namespace elbowroom::sim {
 class SimWorkload final : public Workload {
  public:
   /// `step` is valid. `noise` scatters the times of run(), in the order of the calls. A question whose simulation takes longer than
-  /// `time_limit` of the host's time is answered by an error. `machine`: what joins hosts; absent: there is one.
+  /// `time_limit` of the host's time is answered by an error. `machine`: what joins hosts; absent: there is one. `speeds`: by rank;
+  /// empty: all GPUs are equal.
   static Result<std::unique_ptr<SimWorkload>> make(const Step& step, const DeviceLimits& device, const RunNoise& noise,
                                                    std::chrono::milliseconds time_limit,
-                                                   const std::optional<MachineSpec>& machine = {});
+                                                   const std::optional<MachineSpec>& machine = {},
+                                                   const std::vector<RankSpeed>& speeds = {});
 
   [[nodiscard]] const Step& step() const override { return step_; }
   [[nodiscard]] const ComputeFacts& compute(int operation) const override { return models_.facts(operation); }
@@ -37,9 +41,10 @@ class SimWorkload final : public Workload {
 
  private:
   SimWorkload(const Step& step, LaunchModels models, const DeviceLimits& device, const RunNoise& noise,
-              std::chrono::milliseconds time_limit)
+              std::chrono::milliseconds time_limit, const std::vector<RankSpeed>& speeds)
       : step_(step),
-        classes_(rank_classes(step)),
+        classes_(speeds.empty() ? rank_classes(step) : rank_classes(step, extremes_of(speeds))),
+        speeds_(speeds.empty() ? speeds : speeds_of_classes(classes_, speeds)),
         models_(std::move(models)),
         device_(device),
         noise_(noise),
@@ -54,6 +59,7 @@ class SimWorkload final : public Workload {
 
   Step step_;
   RankClasses classes_;
+  std::vector<RankSpeed> speeds_;  ///< by class; empty: all GPUs are equal
   LaunchModels models_;
   DeviceLimits device_;
   RunNoise noise_;

@@ -34,6 +34,16 @@ done
 expect 0 bench -g 3 --dry-run
 says 'all_reduce bf16 536870400'
 [ "$(cat "$err")" = 'elbowroom: collectives of 536870912 B take 536870400 B instead, which 3 ranks share evenly' ] || fail 'not one line for the size'
+# Real GPUs differ as they do; simulated ones by options, in range and of ranks that there are.
+for option in '--jitter 2' '--straggler 1=1.2' '--slow-link 1=0.5'; do
+  # shellcheck disable=SC2086 # two words
+  refused '--jitter, --straggler, --slow-link: given with --backend auto, expected sim' $option
+done
+refused '--jitter: 21, expected 0 to 20 percent' --backend sim --jitter 21
+refused '--straggler: rank 2, expected 0 to 1' --backend sim --straggler 2=1.2
+refused '--straggler: 1=0.5, expected 1 to 100' --backend sim --straggler 1=0.5
+refused "--straggler: '1', expected a rank and a number as in 3=1.2" --backend sim --straggler 1
+refused '--slow-link: 0=2, expected 0.01 to 1' --backend sim --slow-link 0=2
 # An empty value is no default.
 for option in --scenario --suite --only --backend --device -g --scheme --plan --trials --blocks-per-sm --min-reduction --timeout \
   --profile --json --markdown --trace --validate; do

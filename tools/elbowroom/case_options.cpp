@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string_view>
@@ -44,6 +45,18 @@ Status check_gpus(const CaseOptions& options, const Step& step, std::string_view
   return invalid_input(fmt::format("-g: {}, expected {} (the ranks of {})", *options.gpus, step.ranks, file));
 }
 
+/// Real GPUs differ as they do.
+Status check_variability(const CaseOptions& options, const CaseSelection& selection) {
+  if (!options.variability.given()) { return {}; }
+  if (options.backend != "sim") {
+    return invalid_input(fmt::format("--jitter, --straggler, --slow-link: given with --backend {}, expected sim", options.backend));
+  }
+  int ranks = selection.step ? selection.step->ranks : kMostRanks;
+  for (const Scenario& scenario : selection.scenarios) { ranks = std::min(ranks, scenario.gpus); }
+  const Result<Variability> good = variability_of(options.variability, ranks);
+  return good ? Status() : Status(good.error());
+}
+
 Result<CaseSelection> unchecked_cases(const CaseOptions& options) {
   if (!options.scenario_file) {
     if (Status gpus = check_gpus(options); !gpus) { return gpus.error(); }
@@ -82,12 +95,13 @@ void add_case_options(CLI::App& command, CaseOptions& options) {
   command.add_option("--device", options.device, "Name the devices must have, a device file for the simulator, or auto")
       ->capture_default_str();
   command.add_option("--machine", options.machine, machine_help() + "; of the simulator");
+  add_variability_options(command, options.variability);
   command.add_option("-g,--gpus", options.gpus, "Number of GPUs instead of the suite's (2) or the file's");
   // The parser takes a negative number for a great one, and one that is too great for the greatest.
   const auto is_seed = [](const std::string& text) {
     return detail::number_of<std::uint64_t>(text) ? std::string() : fmt::format("'{}', expected 0 to 2^64 - 1", text);
   };
-  command.add_option("--seed", options.seed, "Seed of data and of resampling")->check(is_seed)->capture_default_str();
+  command.add_option("--seed", options.seed, "Seed of data, of resampling and of jitter")->check(is_seed)->capture_default_str();
   command.add_option("--timeout", options.timeout_s, "Seconds after which one run is aborted")->capture_default_str();
 }
 
@@ -101,6 +115,7 @@ Result<CaseSelection> select_cases(const CaseOptions& options) {
   const Status kept = options.only ? keep_only(*options.only, selection->scenarios) : Status();
   if (!kept) { return of_option(kept.error()); }
   if (Status valid = check_cases(selection->scenarios); !valid) { return valid.error(); }
+  if (Status unequal = check_variability(options, *selection); !unequal) { return unequal.error(); }
   return selection;
 }
 
@@ -120,6 +135,9 @@ BackendRequest backend_request(const CaseOptions& options) {
   if (Result<std::optional<DeviceLimits>> described = described_device(options.device); described && *described) {
     request.options.device = (*described)->name;
     request.options.described = std::move(**described);
+  }
+  if (Result<Variability> variability = variability_of(options.variability, kMostRanks)) {
+    request.options.variability = *std::move(variability);
   }
   request.options.seed = options.seed;
   request.options.time_limit = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * options.timeout_s));

@@ -9,6 +9,7 @@
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/experiment/cases.hpp"
 #include "ranks/hub.hpp"
+#include "variability_option.hpp"
 
 namespace elbowroom {
 
@@ -21,6 +22,7 @@ struct CaseOptions {
   std::string device = "auto";
   std::optional<std::string> machine;
   std::optional<int> gpus;
+  VariabilityOption variability;
   std::uint64_t seed = 1;
   double timeout_s = 120;
   ranks::Hub* hub = nullptr;  ///< the other processes of this run; null: there are none

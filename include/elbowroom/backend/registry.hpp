@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "elbowroom/backend/backend.hpp"
+#include "elbowroom/backend/variability.hpp"
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/notice.hpp"
 #include "elbowroom/base/result.hpp"
@@ -28,6 +29,7 @@ struct BackendOptions {
   std::optional<DeviceLimits> described{};        ///< sim: what the devices are taken to be, whatever `device` says
   std::uint64_t seed = 1;                         ///< of the data that kernels work on and of any noise model
   bool predicts = false;                          ///< sim: without the noise of ELBOWROOM_SIM_NOISE, as a prediction is
+  Variability variability{};                      ///< sim: how GPUs differ; `seed` draws it
   std::chrono::milliseconds time_limit{120'000};  ///< a run that takes longer is aborted and reported
   std::optional<MachineSpec> machine =
       std::nullopt;  ///< sim: what its ranks are on; absent: the first of the catalog with such devices

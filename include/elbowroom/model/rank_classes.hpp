@@ -17,7 +17,7 @@ struct RankClasses {
 };
 
 /// `step` is valid. Takes time in proportion to ranks and operations for each step of a chain along which ranks tell themselves
-/// apart.
-ELBOWROOM_API RankClasses rank_classes(const Step& step);
+/// apart. Each rank of `apart` is a class of its own, by which others are then told apart too.
+ELBOWROOM_API RankClasses rank_classes(const Step& step, const std::vector<int>& apart = {});
 
 }  // namespace elbowroom

@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 #include "backend_sim/launch_models.hpp"
 #include "backend_sim/performance.hpp"
+#include "backend_sim/rank_speeds.hpp"
 #include "backend_sim/sim_program.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 #include "elbowroom/model/rank_classes.hpp"
@@ -36,11 +38,11 @@ RankClasses each_rank_apart(const Step& step) {
 }
 
 /// In microseconds.
-double time_of(const Step& step, const Program& program, const RankClasses& classes) {
+double time_of(const Step& step, const Program& program, const RankClasses& classes, const std::vector<RankSpeed>& speeds = {}) {
   const DeviceLimits device = *find_device("h100");
   const LaunchModels models = *LaunchModels::make(step, device, machine_with("h100"));
-  const SimProgram translation =
-      *translated(step, program, classes, [&](const Launch& launch, const Lane& lane) { return models.model_of(launch, lane); });
+  const SimProgram translation = *translated(
+      step, program, classes, [&](const Launch& launch, const Lane& lane) { return models.model_of(launch, lane); }, speeds);
   EXPECT_EQ(translation.devices.size(), static_cast<std::size_t>(classes.count));
   return simulate(translation, machine_of(device), device)->end;
 }
@@ -97,6 +99,51 @@ TEST(ExactRanks, InterleavedStagesAreOneClassEach) {
   parallel.micro = 4;
   parallel.schedule = PipelineSchedule::interleaved;
   expect_classes_as_exact(parallel, 64, 2);
+}
+
+/// In the mean over machines, each of which a seed draws.
+void expect_unequal_ranks_as_exact(const TransformerStep& request, const Variability& variability, int seeds) {
+  const Result<Step> made = transformer_step(request);
+  ASSERT_TRUE(made) << made.error().message;
+  const RankClasses apart = each_rank_apart(*made);
+  const Program program = *lower(*made, Order::concurrent, {});
+  double exact = 0;
+  double by_class = 0;
+  for (int seed = 1; seed <= seeds; ++seed) {
+    const std::vector<RankSpeed> speeds = rank_speeds(variability, made->ranks, static_cast<std::uint64_t>(seed));
+    exact += time_of(*made, program, apart, speeds);
+    const RankClasses classes = rank_classes(*made, extremes_of(speeds));
+    by_class += time_of(*made, program, classes, speeds_of_classes(classes, speeds));
+  }
+  EXPECT_NEAR(by_class, exact, 0.01 * exact);
+  EXPECT_GT(exact, seeds * time_of(*made, program, rank_classes(*made)));
+}
+
+TransformerStep computing(Parallelism parallel) {
+  TransformerStep request = small(std::move(parallel));
+  request.tokens = 16'384;
+  request.sequence = 2'048;
+  return request;
+}
+
+TEST(ExactRanks, UnequalShardsWaitForTheSlowest) {
+  Parallelism parallel;
+  parallel.fsdp = 32;
+  expect_unequal_ranks_as_exact(computing(parallel), {2, {}, {}}, 2);
+  expect_unequal_ranks_as_exact(computing(parallel), {0, {{17, 1.3}}, {}}, 1);
+  expect_unequal_ranks_as_exact(computing(parallel), {0, {}, {{17, 0.1}}}, 1);
+}
+
+TEST(ExactRanks, UnequalStagesWaitForTheSlowestReplica) {
+  Parallelism parallel;
+  parallel.pp = 4;
+  parallel.dp = 8;
+  parallel.micro = 4;
+  expect_unequal_ranks_as_exact(computing(parallel), {2, {}, {}}, 2);
+  expect_unequal_ranks_as_exact(computing(parallel), {0, {{17, 1.3}}, {}}, 1);
+  parallel.tp = 4;
+  parallel.dp = 2;
+  expect_unequal_ranks_as_exact(computing(parallel), {2, {}, {}}, 1);
 }
 
 }  // namespace

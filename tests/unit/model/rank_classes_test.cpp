@@ -55,5 +55,18 @@ TEST(RankClasses, AChainTellsItsRanksApartStepByStep) {
   EXPECT_EQ(rank_classes(step).count, 8);
 }
 
+// Ranks 0 to 3 add along dp, and 4 to 7. Of the four that meet rank 2 the three others are one class.
+TEST(RankClasses, ARankThatIsToldApartTellsItsPartnersApart) {
+  Step step;
+  step.mesh = {{"pp", 2}, {"dp", 4}};
+  step.ranks = 8;
+  step.operations = {compute_operation("all"), comm_operation("grad")};
+  step.operations[1].along = {1};
+  EXPECT_EQ(rank_classes(step).count, 1);
+  const RankClasses classes = rank_classes(step, {2});
+  EXPECT_THAT(classes.of_rank, ElementsAre(0, 0, 1, 0, 2, 2, 2, 2));
+  EXPECT_EQ(classes.of_operation[1], (Lists{{0, 1}, {2}}));
+}
+
 }  // namespace
 }  // namespace elbowroom
