@@ -6,7 +6,7 @@ usage: nccl_catalog.py ELBOWROOM [--folder DIR] [VERSION...]
 Of each version (2.28.9, 2.29.7, 2.30.7, 2.31.2, 2.32.3) the wheel nvidia-nccl-cu13 is fetched from PyPI, and cuobjdump's.
 Registers and static shared memory are read from the library's device code, dynamic shared memory from the constants of its
 ncclLaunchKernel, which are scratch for as many warps as a block may have. ELBOWROOM, the program, must give the same in `plan`, and
-tests/interposer/nccl_functions.txt the same functions. The last line says how many comparisons held; where one did not, the script
+tests/structure/nccl_functions.txt the same functions. The last line says how many comparisons held; where one did not, the script
 ends with 1. Needs nm and objdump; a library is 0.3 GB.
 """
 
@@ -21,7 +21,7 @@ import zipfile
 
 VERSIONS = ("2.28.9", "2.29.7", "2.30.7", "2.31.2", "2.32.3")
 CUOBJDUMP = "nvidia-cuda-cuobjdump==13.5.37"
-FUNCTIONS = pathlib.Path(__file__).parent.parent / "tests/interposer/nccl_functions.txt"
+FUNCTIONS = pathlib.Path(__file__).parent.parent / "tests/structure/nccl_functions.txt"
 # A device of the catalog that runs the code.
 DEVICES = {"sm_75": "t4", "sm_80": "a100", "sm_90": "h100", "sm_100": "b200", "sm_120": "rtx5090"}
 DRIVER_RESERVES = 1024  # counted by cuobjdump from sm_90 on

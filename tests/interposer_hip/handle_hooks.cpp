@@ -168,100 +168,69 @@ void found() {
 constexpr hip::Dim3 kGrid{24, 1, 1};
 constexpr hip::Dim3 kBlock{256, 1, 1};
 
+#define LAUNCHED(hook, ...) HOOK(hook, launched([](const Lanes& l) { return hook(__VA_ARGS__); }))
+
 constexpr Case kCases[] = {
     {"hipGetProcAddress", found},
-    {"hipLaunchKernel",
-     [] { launched([](const Lanes& l) { return hipLaunchKernel(l.all_reduce, kGrid, kBlock, nullptr, 0, l.comm); }); }},
-    {"hipLaunchKernel_spt",
-     [] {
-       launched_on_thread([](const Lanes& l) { return hipLaunchKernel_spt(l.all_reduce, kGrid, kBlock, nullptr, 0, nullptr); });
-     }},
-    {"hipExtLaunchKernel",
-     [] {
-       launched(
-           [](const Lanes& l) { return hipExtLaunchKernel(l.all_reduce, kGrid, kBlock, nullptr, 0, l.comm, nullptr, nullptr, 0); });
-     }},
-    {"hipLaunchCooperativeKernel",
-     [] { launched([](const Lanes& l) { return hipLaunchCooperativeKernel(l.all_reduce, kGrid, kBlock, nullptr, 0, l.comm); }); }},
-    {"hipLaunchCooperativeKernel_spt",
-     [] {
-       launched_on_thread(
-           [](const Lanes& l) { return hipLaunchCooperativeKernel_spt(l.all_reduce, kGrid, kBlock, nullptr, 0, nullptr); });
-     }},
-    {"hipLaunchKernelExC",
-     [] {
-       launched([](const Lanes& l) {
-         const hip::LaunchConfig config{kGrid, kBlock, 0, l.comm, nullptr, 0};
-         return hipLaunchKernelExC(&config, l.all_reduce, nullptr);
-       });
-     }},
-    {"hipLaunchCooperativeKernelMultiDevice", [] { launched_several(&hipLaunchCooperativeKernelMultiDevice); }},
-    {"hipExtLaunchMultiKernelMultiDevice", [] { launched_several(&hipExtLaunchMultiKernelMultiDevice); }},
-    {"hipModuleLaunchKernel",
-     [] {
-       launched([](const Lanes& l) {
-         return hipModuleLaunchKernel(l.module_all_reduce, 24, 1, 1, 256, 1, 1, 0, l.comm, nullptr, nullptr);
-       });
-     }},
-    {"hipModuleLaunchCooperativeKernel",
-     [] {
-       launched([](const Lanes& l) {
-         return hipModuleLaunchCooperativeKernel(l.module_all_reduce, 24, 1, 1, 256, 1, 1, 0, l.comm, nullptr);
-       });
-     }},
-    {"hipDrvLaunchKernelEx",
-     [] {
-       launched([](const Lanes& l) {
-         const hip::ModuleLaunchConfig config{24, 1, 1, 256, 1, 1, 0, l.comm, nullptr, 0};
-         return hipDrvLaunchKernelEx(&config, l.module_all_reduce, nullptr, nullptr);
-       });
-     }},
-    {"hipExtModuleLaunchKernel",
-     [] {
-       launched_in_threads([](hip::Function function, unsigned work, unsigned block, hip::Stream stream) {
-         return hipExtModuleLaunchKernel(function, work, 1, 1, block, 1, 1, 0, stream, nullptr, nullptr, nullptr, nullptr, 0);
-       });
-     }},
-    {"_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j",
-     [] {
-       launched_in_threads([](hip::Function function, unsigned work, unsigned block, hip::Stream stream) {
-         return elbowroom_ext_module_launch(function, work, 1, 1, block, 1, 1, 0, stream, nullptr, nullptr, nullptr, nullptr, 0);
-       });
-     }},
-    {"_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_",
-     [] {
-       launched_in_threads([](hip::Function function, unsigned work, unsigned block, hip::Stream stream) {
-         return elbowroom_hcc_module_launch(function, work, 1, 1, block, 1, 1, 0, stream, nullptr, nullptr, nullptr, nullptr);
-       });
-     }},
-    {"hipStreamCreate", [] { stream_created(&hipStreamCreate); }},
-    {"hipStreamCreateWithFlags",
-     [] { stream_created([](hip::Stream* made) { return hipStreamCreateWithFlags(made, hip::kStreamNonBlocking); }); }},
-    {"hipStreamCreateWithPriority",
-     [] { stream_created([](hip::Stream* made) { return hipStreamCreateWithPriority(made, hip::kStreamNonBlocking, 0); }); }},
+    LAUNCHED(hipLaunchKernel, l.all_reduce, kGrid, kBlock, nullptr, 0, l.comm),
+    HOOK(hipLaunchKernel_spt,
+         launched_on_thread([](const Lanes& l) { return hipLaunchKernel_spt(l.all_reduce, kGrid, kBlock, nullptr, 0, nullptr); })),
+    LAUNCHED(hipExtLaunchKernel, l.all_reduce, kGrid, kBlock, nullptr, 0, l.comm, nullptr, nullptr, 0),
+    LAUNCHED(hipLaunchCooperativeKernel, l.all_reduce, kGrid, kBlock, nullptr, 0, l.comm),
+    HOOK(hipLaunchCooperativeKernel_spt, launched_on_thread([](const Lanes& l) {
+           return hipLaunchCooperativeKernel_spt(l.all_reduce, kGrid, kBlock, nullptr, 0, nullptr);
+         })),
+    HOOK(hipLaunchKernelExC, launched([](const Lanes& l) {
+           const hip::LaunchConfig config{kGrid, kBlock, 0, l.comm, nullptr, 0};
+           return hipLaunchKernelExC(&config, l.all_reduce, nullptr);
+         })),
+    HOOK(hipLaunchCooperativeKernelMultiDevice, launched_several(&hipLaunchCooperativeKernelMultiDevice)),
+    HOOK(hipExtLaunchMultiKernelMultiDevice, launched_several(&hipExtLaunchMultiKernelMultiDevice)),
+    LAUNCHED(hipModuleLaunchKernel, l.module_all_reduce, 24, 1, 1, 256, 1, 1, 0, l.comm, nullptr, nullptr),
+    LAUNCHED(hipModuleLaunchCooperativeKernel, l.module_all_reduce, 24, 1, 1, 256, 1, 1, 0, l.comm, nullptr),
+    HOOK(hipDrvLaunchKernelEx, launched([](const Lanes& l) {
+           const hip::ModuleLaunchConfig config{24, 1, 1, 256, 1, 1, 0, l.comm, nullptr, 0};
+           return hipDrvLaunchKernelEx(&config, l.module_all_reduce, nullptr, nullptr);
+         })),
+    HOOK(hipExtModuleLaunchKernel,
+         launched_in_threads([](hip::Function function, unsigned work, unsigned block, hip::Stream stream) {
+           return hipExtModuleLaunchKernel(function, work, 1, 1, block, 1, 1, 0, stream, nullptr, nullptr, nullptr, nullptr, 0);
+         })),
+    HOOK(_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j,
+         launched_in_threads([](hip::Function function, unsigned work, unsigned block, hip::Stream stream) {
+           return elbowroom_ext_module_launch(function, work, 1, 1, block, 1, 1, 0, stream, nullptr, nullptr, nullptr, nullptr, 0);
+         })),
+    HOOK(_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_,
+         launched_in_threads([](hip::Function function, unsigned work, unsigned block, hip::Stream stream) {
+           return elbowroom_hcc_module_launch(function, work, 1, 1, block, 1, 1, 0, stream, nullptr, nullptr, nullptr, nullptr);
+         })),
+    HOOK(hipStreamCreate, stream_created(&hipStreamCreate)),
+    HOOK(hipStreamCreateWithFlags,
+         stream_created([](hip::Stream* made) { return hipStreamCreateWithFlags(made, hip::kStreamNonBlocking); })),
+    HOOK(hipStreamCreateWithPriority,
+         stream_created([](hip::Stream* made) { return hipStreamCreateWithPriority(made, hip::kStreamNonBlocking, 0); })),
     {"hipExtStreamCreateWithCUMask", masked_stream_created},
     {"hipExecutionCtxStreamCreate", context_stream_created},
     {"hipStreamDestroy", stream_destroyed},
-    {"hipStreamWaitEvent", [] { event_recorded(&hipEventRecord); }},
+    HOOK(hipStreamWaitEvent, event_recorded(&hipEventRecord)),
     {"hipStreamWaitEvent_spt", event_waited_for_by_thread},
-    {"hipEventRecord", [] { event_recorded(&hipEventRecord); }},
+    HOOK(hipEventRecord, event_recorded(&hipEventRecord)),
     {"hipEventRecord_spt", event_recorded_on_thread},
-    {"hipEventRecordWithFlags",
-     [] { event_recorded([](hip::Event event, hip::Stream stream) { return hipEventRecordWithFlags(event, stream, 0); }); }},
+    HOOK(hipEventRecordWithFlags,
+         event_recorded([](hip::Event event, hip::Stream stream) { return hipEventRecordWithFlags(event, stream, 0); })),
     {"hipEventDestroy", event_destroyed},
-    {"hipDeviceReset", [] { device_ends(&hipDeviceReset); }},
-    {"hipDevicePrimaryCtxReset", [] { device_ends([] { return hipDevicePrimaryCtxReset(0); }); }},
-    {"hipModuleUnload", [] { unloaded([] { EXPECT(hipModuleUnload(nullptr) == 0); }); }},
-    {"hipLibraryUnload", [] { unloaded([] { EXPECT(hipLibraryUnload(nullptr) == 0); }); }},
-    {"__hipUnregisterFatBinary", [] { unloaded([] { __hipUnregisterFatBinary(nullptr); }); }},
-    {"hipStreamBeginCapture", [] { captures(&begin, &hipStreamEndCapture); }},
-    {"hipStreamBeginCapture_spt", [] { captures(&begin_of_thread, &hipStreamEndCapture); }},
-    {"hipStreamBeginCaptureToGraph", [] { captures(&begin_to_graph, &hipStreamEndCapture); }},
-    {"hipStreamEndCapture", [] { captures(&begin, &hipStreamEndCapture); }},
-    {"hipStreamEndCapture_spt", [] { captures(&begin, &hipStreamEndCapture_spt); }},
-    {"hipGraphLaunch", [] { graph_launched(&hipGraphLaunch); }},
-    {"hipGraphLaunch_spt",
-     [] { graph_launched([](hip::GraphExec exec, hip::Stream) { return hipGraphLaunch_spt(exec, nullptr); }); }},
+    HOOK(hipDeviceReset, device_ends(&hipDeviceReset)),
+    HOOK(hipDevicePrimaryCtxReset, device_ends([] { return hipDevicePrimaryCtxReset(0); })),
+    HOOK(hipModuleUnload, unloaded([] { EXPECT(hipModuleUnload(nullptr) == 0); })),
+    HOOK(hipLibraryUnload, unloaded([] { EXPECT(hipLibraryUnload(nullptr) == 0); })),
+    HOOK(__hipUnregisterFatBinary, unloaded([] { __hipUnregisterFatBinary(nullptr); })),
+    HOOK(hipStreamBeginCapture, captures(&begin, &hipStreamEndCapture)),
+    HOOK(hipStreamBeginCapture_spt, captures(&begin_of_thread, &hipStreamEndCapture)),
+    HOOK(hipStreamBeginCaptureToGraph, captures(&begin_to_graph, &hipStreamEndCapture)),
+    HOOK(hipStreamEndCapture, captures(&begin, &hipStreamEndCapture)),
+    HOOK(hipStreamEndCapture_spt, captures(&begin, &hipStreamEndCapture_spt)),
+    HOOK(hipGraphLaunch, graph_launched(&hipGraphLaunch)),
+    HOOK(hipGraphLaunch_spt, graph_launched([](hip::GraphExec exec, hip::Stream) { return hipGraphLaunch_spt(exec, nullptr); })),
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# tests/interposer/nccl_functions.txt says of each function that NCCL exports that it is hooked, or why it is not.
+# tests/structure/nccl_functions.txt says of each function that NCCL exports that it is hooked, or why it is not.
 set -euo pipefail
 cd "$ELBOWROOM_SOURCE_DIR"
 
-table=tests/interposer/nccl_functions.txt
+table=tests/structure/nccl_functions.txt
 hooked=$(grep -oE '"nccl[A-Za-z]+"' src/interposer/cuda/hook_table.cpp | tr -d '"' | sort)
 [ -n "$hooked" ] || { echo 'nccl_functions.sh: no hook was found' >&2; exit 1; }
 stated=$(awk '$3 == "hooked" { print $1 }' "$table" | sort)

@@ -23,6 +23,18 @@ int enter(const char* name) { return fake::enter(fake::named(name)); }
 
 }  // namespace
 
+// Written down, and then what another form does.
+#define FORWARDED(name, parameters, other)                \
+  int name parameters {                                   \
+    const int injected = fake::enter(fake::named(#name)); \
+    return injected != 0 ? injected : other;              \
+  }
+#define FORWARDED_ON_STREAM(name, parameters, other) \
+  int name parameters {                              \
+    const int injected = on_stream(#name, stream);   \
+    return injected != 0 ? injected : other;         \
+  }
+
 #define FAKE_CALLBACK(name) \
   int name(cu::Stream stream, void (*)(cu::Stream, int, void*), void*, unsigned flags) { return on_stream(#name, stream, flags); }
 FAKE_CALLBACK(cuStreamAddCallback)
@@ -57,32 +69,17 @@ FAKE_BATCH(cuStreamBatchMemOp_v2_ptsz)
 FAKE_SEMAPHORES(cuWaitExternalSemaphoresAsync)
 FAKE_SEMAPHORES(cuWaitExternalSemaphoresAsync_ptsz)
 
-int cuLaunchCooperativeKernelMultiDevice(void*, unsigned, unsigned) { return enter("cuLaunchCooperativeKernelMultiDevice"); }
-int cuEventCreateFromEGLSync(cu::Event* event, void*, unsigned flags) {
-  const int injected = enter("cuEventCreateFromEGLSync");
-  return injected != 0 ? injected : cuEventCreate(event, flags);
-}
+FORWARDED(cuLaunchCooperativeKernelMultiDevice, (void*, unsigned, unsigned), 0)
+FORWARDED(cuEventCreateFromEGLSync, (cu::Event * event, void*, unsigned flags), cuEventCreate(event, flags))
 
-int cuCtxDestroy(cu::Context context) {
-  const int injected = enter("cuCtxDestroy");
-  return injected != 0 ? injected : cuCtxDestroy_v2(context);
-}
-int cuDevicePrimaryCtxReset(cu::Device) { return enter("cuDevicePrimaryCtxReset"); }
-int cuDevicePrimaryCtxReset_v2(cu::Device) { return enter("cuDevicePrimaryCtxReset_v2"); }
-int cuDevicePrimaryCtxRelease(cu::Device device) {
-  const int injected = enter("cuDevicePrimaryCtxRelease");
-  return injected != 0 ? injected : cuDevicePrimaryCtxRelease_v2(device);
-}
-int cuLibraryUnload(cu::Library) { return enter("cuLibraryUnload"); }
+FORWARDED(cuCtxDestroy, (cu::Context context), cuCtxDestroy_v2(context))
+FORWARDED(cuDevicePrimaryCtxReset, (cu::Device), 0)
+FORWARDED(cuDevicePrimaryCtxReset_v2, (cu::Device), 0)
+FORWARDED(cuDevicePrimaryCtxRelease, (cu::Device device), cuDevicePrimaryCtxRelease_v2(device))
+FORWARDED(cuLibraryUnload, (cu::Library), 0)
 
-int cuStreamDestroy(cu::Stream stream) {
-  const int injected = on_stream("cuStreamDestroy", stream);
-  return injected != 0 ? injected : cuStreamDestroy_v2(stream);
-}
-int cuEventDestroy(cu::Event event) {
-  const int injected = enter("cuEventDestroy");
-  return injected != 0 ? injected : cuEventDestroy_v2(event);
-}
+FORWARDED_ON_STREAM(cuStreamDestroy, (cu::Stream stream), cuStreamDestroy_v2(stream))
+FORWARDED(cuEventDestroy, (cu::Event event), cuEventDestroy_v2(event))
 int cuGreenCtxStreamCreate(cu::Stream* stream, cu::GreenContext green, unsigned flags, int priority) {
   const int injected = enter("cuGreenCtxStreamCreate");
   if (injected != 0) { return injected; }
@@ -95,40 +92,21 @@ int cuEventRecordWithFlags_ptsz(cu::Event event, cu::Stream stream, unsigned fla
   return injected != 0 ? injected : cuEventRecordWithFlags(event, stream, flags);
 }
 
-int cuStreamBeginCapture(cu::Stream stream) {
-  const int injected = on_stream("cuStreamBeginCapture", stream);
-  return injected != 0 ? injected : cuStreamBeginCapture_v2(stream, cu::kCaptureModeGlobal);
-}
-int cuStreamBeginCapture_ptsz(cu::Stream stream) {
-  const int injected = on_stream("cuStreamBeginCapture_ptsz", stream);
-  return injected != 0 ? injected : cuStreamBeginCapture_v2(stream, cu::kCaptureModeGlobal);
-}
-int cuStreamBeginCaptureToGraph(cu::Stream stream, cu::Graph, const cu::GraphNode*, const cu::GraphEdgeData*, std::size_t,
-                                int mode) {
-  const int injected = on_stream("cuStreamBeginCaptureToGraph", stream);
-  return injected != 0 ? injected : cuStreamBeginCapture_v2(stream, mode);
-}
-int cuStreamBeginCaptureToGraph_ptsz(cu::Stream stream, cu::Graph, const cu::GraphNode*, const cu::GraphEdgeData*, std::size_t,
-                                     int mode) {
-  const int injected = on_stream("cuStreamBeginCaptureToGraph_ptsz", stream);
-  return injected != 0 ? injected : cuStreamBeginCapture_v2(stream, mode);
-}
-int cuStreamBeginRecaptureToGraph(cu::Stream stream, int mode, cu::Graph, void*, void*) {
-  const int injected = on_stream("cuStreamBeginRecaptureToGraph", stream);
-  return injected != 0 ? injected : cuStreamBeginCapture_v2(stream, mode);
-}
-int cuStreamBeginRecaptureToGraph_ptsz(cu::Stream stream, int mode, cu::Graph, void*, void*) {
-  const int injected = on_stream("cuStreamBeginRecaptureToGraph_ptsz", stream);
-  return injected != 0 ? injected : cuStreamBeginCapture_v2(stream, mode);
-}
-int cuStreamBeginCaptureToCig(cu::Stream stream, void*) {
-  const int injected = on_stream("cuStreamBeginCaptureToCig", stream);
-  return injected != 0 ? injected : cuStreamBeginCapture_v2(stream, cu::kCaptureModeGlobal);
-}
-int cuStreamBeginCaptureToCig_ptsz(cu::Stream stream, void*) {
-  const int injected = on_stream("cuStreamBeginCaptureToCig_ptsz", stream);
-  return injected != 0 ? injected : cuStreamBeginCapture_v2(stream, cu::kCaptureModeGlobal);
-}
+FORWARDED_ON_STREAM(cuStreamBeginCapture, (cu::Stream stream), cuStreamBeginCapture_v2(stream, cu::kCaptureModeGlobal))
+FORWARDED_ON_STREAM(cuStreamBeginCapture_ptsz, (cu::Stream stream), cuStreamBeginCapture_v2(stream, cu::kCaptureModeGlobal))
+FORWARDED_ON_STREAM(cuStreamBeginCaptureToGraph,
+                    (cu::Stream stream, cu::Graph, const cu::GraphNode*, const cu::GraphEdgeData*, std::size_t, int mode),
+                    cuStreamBeginCapture_v2(stream, mode))
+FORWARDED_ON_STREAM(cuStreamBeginCaptureToGraph_ptsz,
+                    (cu::Stream stream, cu::Graph, const cu::GraphNode*, const cu::GraphEdgeData*, std::size_t, int mode),
+                    cuStreamBeginCapture_v2(stream, mode))
+FORWARDED_ON_STREAM(cuStreamBeginRecaptureToGraph, (cu::Stream stream, int mode, cu::Graph, void*, void*),
+                    cuStreamBeginCapture_v2(stream, mode))
+FORWARDED_ON_STREAM(cuStreamBeginRecaptureToGraph_ptsz, (cu::Stream stream, int mode, cu::Graph, void*, void*),
+                    cuStreamBeginCapture_v2(stream, mode))
+FORWARDED_ON_STREAM(cuStreamBeginCaptureToCig, (cu::Stream stream, void*), cuStreamBeginCapture_v2(stream, cu::kCaptureModeGlobal))
+FORWARDED_ON_STREAM(cuStreamBeginCaptureToCig_ptsz, (cu::Stream stream, void*),
+                    cuStreamBeginCapture_v2(stream, cu::kCaptureModeGlobal))
 int cuStreamEndCaptureToCig(cu::Stream stream) {
   cu::Graph graph = nullptr;
   const int injected = on_stream("cuStreamEndCaptureToCig", stream);
@@ -139,20 +117,15 @@ int cuStreamEndCaptureToCig_ptsz(cu::Stream stream) {
   const int injected = on_stream("cuStreamEndCaptureToCig_ptsz", stream);
   return injected != 0 ? injected : cuStreamEndCapture(stream, &graph);
 }
-int cuIpcGetEventHandle(cu::IpcEventHandle*, cu::Event) { return enter("cuIpcGetEventHandle"); }
-int cuCtxRecordEvent(cu::Context, cu::Event) { return enter("cuCtxRecordEvent"); }
-int cuCtxWaitEvent(cu::Context, cu::Event) { return enter("cuCtxWaitEvent"); }
-int cuGreenCtxRecordEvent(cu::GreenContext, cu::Event) { return enter("cuGreenCtxRecordEvent"); }
-int cuGreenCtxWaitEvent(cu::GreenContext, cu::Event) { return enter("cuGreenCtxWaitEvent"); }
-int cuStreamEndCapture_ptsz(cu::Stream stream, cu::Graph* graph) {
-  const int injected = on_stream("cuStreamEndCapture_ptsz", stream);
-  return injected != 0 ? injected : cuStreamEndCapture(stream, graph);
-}
+FORWARDED(cuIpcGetEventHandle, (cu::IpcEventHandle*, cu::Event), 0)
+FORWARDED(cuCtxRecordEvent, (cu::Context, cu::Event), 0)
+FORWARDED(cuCtxWaitEvent, (cu::Context, cu::Event), 0)
+FORWARDED(cuGreenCtxRecordEvent, (cu::GreenContext, cu::Event), 0)
+FORWARDED(cuGreenCtxWaitEvent, (cu::GreenContext, cu::Event), 0)
+FORWARDED_ON_STREAM(cuStreamEndCapture_ptsz, (cu::Stream stream, cu::Graph* graph), cuStreamEndCapture(stream, graph))
 
-int cuGraphInstantiateWithParams_ptsz(cu::GraphExec* exec, cu::Graph graph, cu::GraphInstantiateParams* parameters) {
-  const int injected = enter("cuGraphInstantiateWithParams_ptsz");
-  return injected != 0 ? injected : cuGraphInstantiateWithFlags(exec, graph, parameters->flags);
-}
+FORWARDED(cuGraphInstantiateWithParams_ptsz, (cu::GraphExec * exec, cu::Graph graph, cu::GraphInstantiateParams* parameters),
+          cuGraphInstantiateWithFlags(exec, graph, parameters->flags))
 int cuGraphLaunch_ptsz(cu::GraphExec, cu::Stream stream) { return on_stream("cuGraphLaunch_ptsz", stream); }
 
 int cuLaunchHostFunc_v2(cu::Stream stream, void (*)(void*), void*, unsigned mode) {

@@ -97,25 +97,20 @@ void functions_go(Unload unload) {
 }
 
 constexpr Case kCases[] = {
-    {"cuLaunchCooperativeKernelMultiDevice",
-     [] { stands_aside([] { return cuLaunchCooperativeKernelMultiDevice(nullptr, 0, 0); }); }},
-    {"cuEventCreateFromEGLSync",
-     [] {
-       cu::Event drawn = nullptr;
-       stands_aside([&] { return cuEventCreateFromEGLSync(&drawn, nullptr, 0); });
-     }},
+    STANDS_ASIDE(cuLaunchCooperativeKernelMultiDevice, nullptr, 0, 0),
+    STANDS_ASIDE(cuEventCreateFromEGLSync, &some_event, nullptr, 0),
     {"cuCtxRecordEvent", context_records},
-    {"cuCtxWaitEvent", [] { stands_aside([] { return cuCtxWaitEvent(nullptr, make_event()); }); }},
-    {"cuGreenCtxRecordEvent", [] { stands_aside([] { return cuGreenCtxRecordEvent(fake_green_context(66), make_event()); }); }},
-    {"cuGreenCtxWaitEvent", [] { stands_aside([] { return cuGreenCtxWaitEvent(fake_green_context(66), make_event()); }); }},
-    {"cuCtxDestroy", [] { context_ends(&cuCtxDestroy); }},
-    {"cuCtxDestroy_v2", [] { context_ends(&cuCtxDestroy_v2); }},
-    {"cuDevicePrimaryCtxReset", [] { context_ends([](cu::Context) { return cuDevicePrimaryCtxReset(0); }); }},
-    {"cuDevicePrimaryCtxReset_v2", [] { context_ends([](cu::Context) { return cuDevicePrimaryCtxReset_v2(0); }); }},
-    {"cuDevicePrimaryCtxRelease", [] { context_ends([](cu::Context) { return cuDevicePrimaryCtxRelease(0); }); }},
-    {"cuDevicePrimaryCtxRelease_v2", [] { context_ends([](cu::Context) { return cuDevicePrimaryCtxRelease_v2(0); }); }},
-    {"cuModuleUnload", [] { functions_go([] { return cuModuleUnload(nullptr); }); }},
-    {"cuLibraryUnload", [] { functions_go([] { return cuLibraryUnload(nullptr); }); }},
+    STANDS_ASIDE(cuCtxWaitEvent, nullptr, make_event()),
+    STANDS_ASIDE(cuGreenCtxRecordEvent, fake_green_context(66), make_event()),
+    STANDS_ASIDE(cuGreenCtxWaitEvent, fake_green_context(66), make_event()),
+    HOOK(cuCtxDestroy, context_ends(&cuCtxDestroy)),
+    HOOK(cuCtxDestroy_v2, context_ends(&cuCtxDestroy_v2)),
+    HOOK(cuDevicePrimaryCtxReset, context_ends([](cu::Context) { return cuDevicePrimaryCtxReset(0); })),
+    HOOK(cuDevicePrimaryCtxReset_v2, context_ends([](cu::Context) { return cuDevicePrimaryCtxReset_v2(0); })),
+    HOOK(cuDevicePrimaryCtxRelease, context_ends([](cu::Context) { return cuDevicePrimaryCtxRelease(0); })),
+    HOOK(cuDevicePrimaryCtxRelease_v2, context_ends([](cu::Context) { return cuDevicePrimaryCtxRelease_v2(0); })),
+    HOOK(cuModuleUnload, functions_go([] { return cuModuleUnload(nullptr); })),
+    HOOK(cuLibraryUnload, functions_go([] { return cuLibraryUnload(nullptr); })),
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <cstdlib>
+#include <cstring>
 #include <initializer_list>
 
 #include "two_streams.hpp"
@@ -20,6 +21,42 @@ void own_event() {
     EXPECT(cuLaunchKernelEx(&config, two.gemm, nullptr, nullptr) == 0 && cuStreamWaitEvent(two.compute, done, 0) == 0);
     fake_reset();
     EXPECT(launch_on(two.compute, two.gemm) == 0 && fake_call_count() == 2);
+    two.settle();
+  }
+}
+
+// A kernel that spins until the host stores something: the host may wait for the product.
+void host_kernel() {
+  const TwoStreams two;
+  EXPECT(launch_on(make_stream(), fake_function("_ZN4c10d4cuda6detail14kernel_barrierEPim", 32, 0), 1) == 0);
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+  fake_reset();
+  EXPECT(launch_on(two.compute, two.gemm) == 0 && fake_call_count() == 1);
+}
+
+// 108 blocks leave an SM for each of the collective's 24, on 132 SMs.
+void small_product() {
+  for (const unsigned blocks : {108U, 109U}) {
+    const TwoStreams two;
+    EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+    fake_reset();
+    EXPECT(launch_on(two.compute, two.gemm, blocks) == 0 && fake_call_count() == (blocks == 108 ? 1 : 2));
+    two.settle();
+  }
+}
+
+int refuse_records(const FakeCall* call) { return std::strcmp(call->name, "cuEventRecord") == 0 ? 700 : 0; }
+
+// An event is behind nothing after a record that failed, whether it was recorded before or not.
+void failed_record() {
+  for (const bool recorded : {false, true}) {
+    const TwoStreams two;
+    const cu::Event done = make_event();
+    EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0 && (!recorded || cuEventRecord(done, two.comm) == 0));
+    fake_set_failure(&refuse_records);
+    EXPECT(cuEventRecord(done, two.comm) == 700);
+    fake_reset();
+    EXPECT(cuStreamWaitEvent(two.compute, done, 0) == 0 && launch_on(two.compute, two.gemm) == 0 && fake_call_count() == 3);
     two.settle();
   }
 }
@@ -47,7 +84,8 @@ void rules_lost() {
   EXPECT(fake_call_count() == 2 && fake_call(0)->attribute_count == 0);
 }
 
-constexpr Case kCases[] = {{"own_event", own_event}, {"clusters", clusters}, {"rules_lost", rules_lost}};
+constexpr Case kCases[] = {{"own_event", own_event},         {"host_kernel", host_kernel}, {"small_product", small_product},
+                           {"failed_record", failed_record}, {"clusters", clusters},       {"rules_lost", rules_lost}};
 
 }  // namespace
 

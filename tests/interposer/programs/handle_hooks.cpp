@@ -150,37 +150,27 @@ void found_with_status() {
   EXPECT(function == reinterpret_cast<void*>(&cuLaunchKernel));
 }
 
+#define BEGINS(hook, ...) HOOK(hook, begins([](cu::Stream stream) { return hook(stream, __VA_ARGS__); }))
+
 constexpr Case kCases[] = {
     {"cuGetProcAddress", found},
     {"cuGetProcAddress_v2", found_with_status},
-    {"cuLaunchKernel", [] { launched([](const Lanes& l) { return launch_on(l.comm, l.all_reduce, 24); }); }},
-    {"cuLaunchKernel_ptsz",
-     [] {
-       launched_on_thread([](const Lanes&, cu::Function function) {
-         return cuLaunchKernel_ptsz(function, 132, 1, 1, 256, 1, 1, 0, nullptr, nullptr, nullptr);
-       });
-     }},
-    {"cuLaunchKernelEx",
-     [] {
-       launched([](const Lanes& l) {
-         const cu::LaunchConfig config = config_on(l.comm);
-         return cuLaunchKernelEx(&config, l.all_reduce, nullptr, nullptr);
-       });
-     }},
-    {"cuLaunchKernelEx_ptsz",
-     [] {
-       launched_on_thread([](const Lanes&, cu::Function function) {
-         const cu::LaunchConfig config{132, 1, 1, 256, 1, 1, 0, nullptr, nullptr, 0};
-         return cuLaunchKernelEx_ptsz(&config, function, nullptr, nullptr);
-       });
-     }},
-    {"cuLaunchCooperativeKernel",
-     [] {
-       launched([](const Lanes& l) {
-         EXPECT(cuLaunchCooperativeKernel(l.gemm, 1, 1, 1, 32, 1, 1, 0, l.comm, nullptr) == 0);
-         return cuLaunchCooperativeKernel(l.all_reduce, 24, 1, 1, 544, 1, 1, 0, l.comm, nullptr);
-       });
-     }},
+    HOOK(cuLaunchKernel, launched([](const Lanes& l) { return launch_on(l.comm, l.all_reduce, 24); })),
+    HOOK(cuLaunchKernel_ptsz, launched_on_thread([](const Lanes&, cu::Function function) {
+           return cuLaunchKernel_ptsz(function, 132, 1, 1, 256, 1, 1, 0, nullptr, nullptr, nullptr);
+         })),
+    HOOK(cuLaunchKernelEx, launched([](const Lanes& l) {
+           const cu::LaunchConfig config = config_on(l.comm);
+           return cuLaunchKernelEx(&config, l.all_reduce, nullptr, nullptr);
+         })),
+    HOOK(cuLaunchKernelEx_ptsz, launched_on_thread([](const Lanes&, cu::Function function) {
+           const cu::LaunchConfig config{132, 1, 1, 256, 1, 1, 0, nullptr, nullptr, 0};
+           return cuLaunchKernelEx_ptsz(&config, function, nullptr, nullptr);
+         })),
+    HOOK(cuLaunchCooperativeKernel, launched([](const Lanes& l) {
+           EXPECT(cuLaunchCooperativeKernel(l.gemm, 1, 1, 1, 32, 1, 1, 0, l.comm, nullptr) == 0);
+           return cuLaunchCooperativeKernel(l.all_reduce, 24, 1, 1, 544, 1, 1, 0, l.comm, nullptr);
+         })),
     {"cuLaunchCooperativeKernel_ptsz",
      [] {
        const Lanes lanes;
@@ -188,64 +178,43 @@ constexpr Case kCases[] = {
        EXPECT(cuLaunchCooperativeKernel_ptsz(lanes.all_reduce, 24, 1, 1, 544, 1, 1, 0, nullptr, nullptr) == 0);
        EXPECT(lanes.product_waits(lanes.compute));
      }},
-    {"cuStreamCreate", [] { stream_created(&cuStreamCreate); }},
-    {"cuStreamCreateWithPriority",
-     [] { stream_created([](cu::Stream* made, unsigned flags) { return cuStreamCreateWithPriority(made, flags, 0); }); }},
-    {"cuGreenCtxStreamCreate",
-     [] {
-       cu::Stream made = nullptr;
-       stands_aside([&] { return cuGreenCtxStreamCreate(&made, fake_green_context(66), cu::kStreamNonBlocking, 0); });
-     }},
-    {"cuStreamDestroy", [] { stream_destroyed(&cuStreamDestroy); }},
-    {"cuStreamDestroy_v2", [] { stream_destroyed(&cuStreamDestroy_v2); }},
-    {"cuStreamWaitEvent", [] { event_orders(&cuEventRecord, &cuStreamWaitEvent, false); }},
+    HOOK(cuStreamCreate, stream_created(&cuStreamCreate)),
+    HOOK(cuStreamCreateWithPriority,
+         stream_created([](cu::Stream* made, unsigned flags) { return cuStreamCreateWithPriority(made, flags, 0); })),
+    STANDS_ASIDE(cuGreenCtxStreamCreate, &some_stream, fake_green_context(66), cu::kStreamNonBlocking, 0),
+    HOOK(cuStreamDestroy, stream_destroyed(&cuStreamDestroy)),
+    HOOK(cuStreamDestroy_v2, stream_destroyed(&cuStreamDestroy_v2)),
+    HOOK(cuStreamWaitEvent, event_orders(&cuEventRecord, &cuStreamWaitEvent, false)),
     {"cuStreamWaitEvent_ptsz", wait_of_thread},
-    {"cuEventRecord", [] { event_orders(&cuEventRecord, &cuStreamWaitEvent, false); }},
-    {"cuEventRecord_ptsz", [] { event_orders(&cuEventRecord_ptsz, &cuStreamWaitEvent, true); }},
-    {"cuEventRecordWithFlags", [] { record_with_flags(&cuEventRecordWithFlags, false); }},
-    {"cuEventRecordWithFlags_ptsz", [] { record_with_flags(&cuEventRecordWithFlags_ptsz, true); }},
-    {"cuIpcOpenEventHandle",
-     [] {
-       cu::Event foreign = nullptr;
-       stands_aside([&] { return cuIpcOpenEventHandle(&foreign, {}); });
-     }},
-    {"cuIpcGetEventHandle",
-     [] {
-       cu::IpcEventHandle handle{};
-       stands_aside([&] { return cuIpcGetEventHandle(&handle, make_event()); });
-     }},
-    {"cuEventDestroy", [] { event_destroyed(&cuEventDestroy); }},
-    {"cuEventDestroy_v2", [] { event_destroyed(&cuEventDestroy_v2); }},
-    {"cuStreamBeginCapture", [] { begins(&cuStreamBeginCapture); }},
-    {"cuStreamBeginCapture_ptsz", [] { begins(&cuStreamBeginCapture_ptsz); }},
-    {"cuStreamBeginCapture_v2", [] { begins(&begin); }},
-    {"cuStreamBeginCapture_v2_ptsz", [] { begins([](cu::Stream stream) { return cuStreamBeginCapture_v2_ptsz(stream, 0); }); }},
-    {"cuStreamBeginCaptureToGraph",
-     [] { begins([](cu::Stream stream) { return cuStreamBeginCaptureToGraph(stream, nullptr, nullptr, nullptr, 0, 0); }); }},
-    {"cuStreamBeginCaptureToGraph_ptsz",
-     [] { begins([](cu::Stream stream) { return cuStreamBeginCaptureToGraph_ptsz(stream, nullptr, nullptr, nullptr, 0, 0); }); }},
-    {"cuStreamBeginRecaptureToGraph",
-     [] { begins([](cu::Stream stream) { return cuStreamBeginRecaptureToGraph(stream, 0, nullptr, nullptr, nullptr); }); }},
-    {"cuStreamBeginRecaptureToGraph_ptsz",
-     [] { begins([](cu::Stream stream) { return cuStreamBeginRecaptureToGraph_ptsz(stream, 0, nullptr, nullptr, nullptr); }); }},
-    {"cuStreamBeginCaptureToCig", [] { begins([](cu::Stream stream) { return cuStreamBeginCaptureToCig(stream, nullptr); }); }},
-    {"cuStreamBeginCaptureToCig_ptsz",
-     [] { begins([](cu::Stream stream) { return cuStreamBeginCaptureToCig_ptsz(stream, nullptr); }); }},
-    {"cuStreamEndCaptureToCig", [] { captures(&begin, &end_to_cig<&cuStreamEndCaptureToCig>); }},
-    {"cuStreamEndCaptureToCig_ptsz", [] { captures(&begin, &end_to_cig<&cuStreamEndCaptureToCig_ptsz>); }},
-    {"cuStreamEndCapture", [] { captures(&begin, &cuStreamEndCapture); }},
-    {"cuStreamEndCapture_ptsz", [] { captures(&begin, &cuStreamEndCapture_ptsz); }},
-    {"cuGraphInstantiateWithFlags",
-     [] {
-       launched_by_kernels([](cu::GraphExec* exec, cu::Graph graph) {
-         return cuGraphInstantiateWithFlags(exec, graph, cu::kInstantiateDeviceLaunch);
-       });
-     }},
-    {"cuGraphInstantiateWithParams", [] { launched_by_kernels(&with_params<&cuGraphInstantiateWithParams>); }},
-    {"cuGraphInstantiateWithParams_ptsz", [] { launched_by_kernels(&with_params<&cuGraphInstantiateWithParams_ptsz>); }},
-    {"cuGraphLaunch",
-     [] { counts_as_unknown([exec = some_graph(), stream = make_stream()] { return cuGraphLaunch(exec, stream); }); }},
-    {"cuGraphLaunch_ptsz", [] { counts_as_unknown([exec = some_graph()] { return cuGraphLaunch_ptsz(exec, nullptr); }); }},
+    HOOK(cuEventRecord, event_orders(&cuEventRecord, &cuStreamWaitEvent, false)),
+    HOOK(cuEventRecord_ptsz, event_orders(&cuEventRecord_ptsz, &cuStreamWaitEvent, true)),
+    HOOK(cuEventRecordWithFlags, record_with_flags(&cuEventRecordWithFlags, false)),
+    HOOK(cuEventRecordWithFlags_ptsz, record_with_flags(&cuEventRecordWithFlags_ptsz, true)),
+    STANDS_ASIDE(cuIpcOpenEventHandle, &some_event, {}),
+    STANDS_ASIDE(cuIpcGetEventHandle, &some_handle, make_event()),
+    HOOK(cuEventDestroy, event_destroyed(&cuEventDestroy)),
+    HOOK(cuEventDestroy_v2, event_destroyed(&cuEventDestroy_v2)),
+    HOOK(cuStreamBeginCapture, begins(&cuStreamBeginCapture)),
+    HOOK(cuStreamBeginCapture_ptsz, begins(&cuStreamBeginCapture_ptsz)),
+    HOOK(cuStreamBeginCapture_v2, begins(&begin)),
+    BEGINS(cuStreamBeginCapture_v2_ptsz, 0),
+    BEGINS(cuStreamBeginCaptureToGraph, nullptr, nullptr, nullptr, 0, 0),
+    BEGINS(cuStreamBeginCaptureToGraph_ptsz, nullptr, nullptr, nullptr, 0, 0),
+    BEGINS(cuStreamBeginRecaptureToGraph, 0, nullptr, nullptr, nullptr),
+    BEGINS(cuStreamBeginRecaptureToGraph_ptsz, 0, nullptr, nullptr, nullptr),
+    BEGINS(cuStreamBeginCaptureToCig, nullptr),
+    BEGINS(cuStreamBeginCaptureToCig_ptsz, nullptr),
+    HOOK(cuStreamEndCaptureToCig, captures(&begin, &end_to_cig<&cuStreamEndCaptureToCig>)),
+    HOOK(cuStreamEndCaptureToCig_ptsz, captures(&begin, &end_to_cig<&cuStreamEndCaptureToCig_ptsz>)),
+    HOOK(cuStreamEndCapture, captures(&begin, &cuStreamEndCapture)),
+    HOOK(cuStreamEndCapture_ptsz, captures(&begin, &cuStreamEndCapture_ptsz)),
+    HOOK(cuGraphInstantiateWithFlags, launched_by_kernels([](cu::GraphExec* exec, cu::Graph graph) {
+           return cuGraphInstantiateWithFlags(exec, graph, cu::kInstantiateDeviceLaunch);
+         })),
+    HOOK(cuGraphInstantiateWithParams, launched_by_kernels(&with_params<&cuGraphInstantiateWithParams>)),
+    HOOK(cuGraphInstantiateWithParams_ptsz, launched_by_kernels(&with_params<&cuGraphInstantiateWithParams_ptsz>)),
+    HOOK(cuGraphLaunch, counts_as_unknown([exec = some_graph(), stream = make_stream()] { return cuGraphLaunch(exec, stream); })),
+    HOOK(cuGraphLaunch_ptsz, counts_as_unknown([exec = some_graph()] { return cuGraphLaunch_ptsz(exec, nullptr); })),
 };
 
 }  // namespace

@@ -67,6 +67,11 @@ void stands_aside(Call call) {
   EXPECT(fake_call(fake_call_count() - 1)->attribute_count == 0);
 }
 
+inline cu::Stream some_stream = nullptr;
+inline cu::Event some_event = nullptr;
+inline cu::IpcEventHandle some_handle{};
+#define STANDS_ASIDE(hook, ...) HOOK(hook, stands_aside([] { return hook(__VA_ARGS__); }))
+
 template <std::size_t N>
 int run_hook_cases(const Case (&cases)[N], int argc, char** argv) {
   return run_driver_cases_of(cases, "libcuda.so.1", &fake_times_called, argc, argv);

@@ -44,10 +44,8 @@ constexpr Case kCases[] = {
     HOST_ACTION(cuStreamBatchMemOp_ptsz, digits(4, 1, 6), 4, &operations, 6),
     HOST_ACTION(cuStreamBatchMemOp_v2, digits(4, 1, 6), 4, &operations, 6),
     HOST_ACTION(cuStreamBatchMemOp_v2_ptsz, digits(4, 1, 6), 4, &operations, 6),
-    {"cuWaitExternalSemaphoresAsync",
-     [] { stands_aside([] { return cuWaitExternalSemaphoresAsync(&semaphore, &semaphore, 7, nullptr); }); }},
-    {"cuWaitExternalSemaphoresAsync_ptsz",
-     [] { stands_aside([] { return cuWaitExternalSemaphoresAsync_ptsz(&semaphore, &semaphore, 7, nullptr); }); }},
+    STANDS_ASIDE(cuWaitExternalSemaphoresAsync, &semaphore, &semaphore, 7, nullptr),
+    STANDS_ASIDE(cuWaitExternalSemaphoresAsync_ptsz, &semaphore, &semaphore, 7, nullptr),
 };
 
 }  // namespace

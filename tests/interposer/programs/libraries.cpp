@@ -1,5 +1,4 @@
 #include <dlfcn.h>
-#include <sys/resource.h>
 
 #include <cstdio>
 #include <initializer_list>
@@ -89,22 +88,6 @@ void threads_end() {
   EXPECT(pages_in_use() < before + 150);
 }
 
-// A call for which there is no memory to note it reaches the library all the same, and so does the next one.
-void no_memory() {
-  use_device(0);
-  const cu::Stream comm = make_stream();
-  const auto all_reduce = from_plugin<int (*)(cu::Stream, std::size_t)>("plugin_all_reduce");
-  EXPECT(launch_on(comm, fake_function(kAllReduce, 96, 0), 24) == 0);
-  fake_reset();
-  rlimit most{};
-  EXPECT(getrlimit(RLIMIT_AS, &most) == 0);
-  const rlimit none{1, most.rlim_max};
-  EXPECT(setrlimit(RLIMIT_AS, &none) == 0);
-  EXPECT(all_reduce(comm, 1U << 20U) == 0);
-  EXPECT(setrlimit(RLIMIT_AS, &most) == 0);
-  EXPECT(all_reduce(comm, 1U << 20U) == 0 && fake_call_count() == 2);
-}
-
 // Threads that end in a group, as those that meet an error, take nothing from those that come later.
 void ended_in_groups() {
   EXPECT(holds(report_of([] {
@@ -120,9 +103,7 @@ void ended_in_groups() {
 }
 
 constexpr Case kCases[] = {{"ended_in_groups", ended_in_groups},
-
                            {"threads_end", threads_end},
-                           {"no_memory", no_memory},
                            {"sizes", sizes},
                            {"sm_target", sm_target},
                            {"looked_up", looked_up}};

@@ -106,74 +106,54 @@ void lt_question() {
 }
 
 constexpr Case kNccl[] = {
-    {"ncclGroupSimulateEnd", [] { group_ends([] { return ncclGroupSimulateEnd(nullptr); }); }},
-    {"ncclAlltoAll",
-     [] {
-       sized(kOf16MiB, 6, 2,
-             [](nccl::Stream stream) { return ncclAlltoAll(in(1), out(2), kFloats, kFloat, communicator(5), stream); });
-     }},
-    {"ncclCommInitRank", [] { communicator_made([](nccl::Communicator* made) { return ncclCommInitRank(made, 2, {}, 0); }); }},
-    {"ncclCommInitRankConfig",
-     [] { communicator_made([](nccl::Communicator* made) { return ncclCommInitRankConfig(made, 2, {}, 0, nullptr); }); }},
-    {"ncclCommInitRankScalable",
-     [] {
-       communicator_made([](nccl::Communicator* made) {
-         nccl::UniqueId id{};
-         return ncclCommInitRankScalable(made, 2, 0, 1, &id, nullptr);
-       });
-     }},
+    HOOK(ncclGroupSimulateEnd, group_ends([] { return ncclGroupSimulateEnd(nullptr); })),
+    SIZED(ncclAlltoAll, kOf16MiB, 6, 2, in(1), out(2), kFloats, kFloat, communicator(5)),
+    HOOK(ncclCommInitRank, communicator_made([](nccl::Communicator* made) { return ncclCommInitRank(made, 2, {}, 0); })),
+    HOOK(ncclCommInitRankConfig,
+         communicator_made([](nccl::Communicator* made) { return ncclCommInitRankConfig(made, 2, {}, 0, nullptr); })),
+    HOOK(ncclCommInitRankScalable, communicator_made([](nccl::Communicator* made) {
+           nccl::UniqueId id{};
+           return ncclCommInitRankScalable(made, 2, 0, 1, &id, nullptr);
+         })),
     {"ncclCommInitAll", all_made},
-    {"ncclCommSplit",
-     [] {
-       child_made([](nccl::Communicator parent, nccl::Communicator* made, nccl::Config* config) {
-         return ncclCommSplit(parent, 0, 0, made, config);
-       });
-     }},
-    {"ncclCommShrink",
-     [] {
-       child_made([](nccl::Communicator parent, nccl::Communicator* made, nccl::Config* config) {
-         int excluded = 1;
-         return ncclCommShrink(parent, &excluded, 1, made, config, 0);
-       });
-     }},
-    {"ncclCommGrow",
-     [] {
-       child_made([](nccl::Communicator parent, nccl::Communicator* made, nccl::Config* config) {
-         const nccl::UniqueId id{};
-         return ncclCommGrow(parent, 2, &id, 0, made, config);
-       });
-     }},
+    HOOK(ncclCommSplit, child_made([](nccl::Communicator parent, nccl::Communicator* made, nccl::Config* config) {
+           return ncclCommSplit(parent, 0, 0, made, config);
+         })),
+    HOOK(ncclCommShrink, child_made([](nccl::Communicator parent, nccl::Communicator* made, nccl::Config* config) {
+           int excluded = 1;
+           return ncclCommShrink(parent, &excluded, 1, made, config, 0);
+         })),
+    HOOK(ncclCommGrow, child_made([](nccl::Communicator parent, nccl::Communicator* made, nccl::Config* config) {
+           const nccl::UniqueId id{};
+           return ncclCommGrow(parent, 2, &id, 0, made, config);
+         })),
 };
 
 constexpr Case kCublas[] = {
-    {"cublasGemmEx",
-     [] {
-       product(19, [](cublas::Handle handle) {
-         return cublasGemmEx(handle, 2, 3, 4, 5, 6, in(7), in(8), 9, 10, in(11), 12, 13, in(14), out(15), 16, 17, 18, 19);
-       });
-     }},
-    {"cublasGemmStridedBatchedEx",
-     [] {
-       product(23, [](cublas::Handle handle) {
-         return cublasGemmStridedBatchedEx(handle, 2, 3, 4, 5, 6, in(7), in(8), 9, 10, 11, in(12), 13, 14, 15, in(16), out(17), 18,
-                                           19, 20, 21, 22, 23);
-       });
-     }},
-    {"cublasSgemm_v2",
-     [] {
-       product(14, [](cublas::Handle handle) {
-         return cublasSgemm_v2(handle, 2, 3, 4, 5, 6, number<const float*>(7), number<const float*>(8), 9, number<const float*>(10),
-                               11, number<const float*>(12), number<float*>(13), 14);
-       });
-     }},
-    {"cublasSgemmStridedBatched",
-     [] {
-       product(18, [](cublas::Handle handle) {
-         return cublasSgemmStridedBatched(handle, 2, 3, 4, 5, 6, number<const float*>(7), number<const float*>(8), 9, 10,
-                                          number<const float*>(11), 12, 13, number<const float*>(14), number<float*>(15), 16, 17,
-                                          18);
-       });
-     }},
+    HOOK(cublasGemmEx, product(19,
+                               [](cublas::Handle handle) {
+                                 return cublasGemmEx(handle, 2, 3, 4, 5, 6, in(7), in(8), 9, 10, in(11), 12, 13, in(14), out(15),
+                                                     16, 17, 18, 19);
+                               })),
+    HOOK(cublasGemmStridedBatchedEx, product(23,
+                                             [](cublas::Handle handle) {
+                                               return cublasGemmStridedBatchedEx(handle, 2, 3, 4, 5, 6, in(7), in(8), 9, 10, 11,
+                                                                                 in(12), 13, 14, 15, in(16), out(17), 18, 19, 20,
+                                                                                 21, 22, 23);
+                                             })),
+    HOOK(cublasSgemm_v2, product(14,
+                                 [](cublas::Handle handle) {
+                                   return cublasSgemm_v2(handle, 2, 3, 4, 5, 6, number<const float*>(7), number<const float*>(8), 9,
+                                                         number<const float*>(10), 11, number<const float*>(12), number<float*>(13),
+                                                         14);
+                                 })),
+    HOOK(cublasSgemmStridedBatched, product(18,
+                                            [](cublas::Handle handle) {
+                                              return cublasSgemmStridedBatched(
+                                                  handle, 2, 3, 4, 5, 6, number<const float*>(7), number<const float*>(8), 9, 10,
+                                                  number<const float*>(11), 12, 13, number<const float*>(14), number<float*>(15),
+                                                  16, 17, 18);
+                                            })),
 };
 
 constexpr Case kCublasLt[] = {{"cublasLtMatmul", lt_product}, {"cublasLtMatmulAlgoGetHeuristic", lt_question}};

@@ -32,6 +32,19 @@ void graphs() {
   launched_behind_wait("cuGraphLaunch", [exec = some_graph()](cu::Stream stream) { return cuGraphLaunch(exec, stream); });
 }
 
+// A collective counts from before the driver has it: the other thread's may stand behind it, and the product before it.
+void collective_under_way() {
+  const Lanes lanes;
+  const cu::Stream other = make_stream();
+  bool waits = true;
+  during("cuLaunchKernelEx", [&] {
+    lanes.collective(other);
+    waits = lanes.product_waits(lanes.compute);
+  });
+  lanes.collective(lanes.comm);
+  EXPECT(!waits);
+}
+
 // The driver may wait for the other thread's record or for the one before.
 void waited_while_recorded() {
   const Lanes lanes;
@@ -92,6 +105,7 @@ void other_device() {
 constexpr Case kCases[] = {
     {"host_functions", host_functions},
     {"graphs", graphs},
+    {"collective_under_way", collective_under_way},
     {"waited_while_recorded", waited_while_recorded},
     {"recorded_twice_at_once", recorded_twice_at_once},
     {"reused_while_released", reused_while_released},

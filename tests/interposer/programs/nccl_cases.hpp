@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "interposer/nccl/functions.hpp"
+#include "past_hooks.hpp"
 #include "program.hpp"
 #include "report_of.hpp"
 
@@ -72,50 +73,22 @@ void group_ends(End end) {
                kOfUnknownSize));
 }
 
+/// The stream is the last argument.
+#define SIZED(call, expected, arguments, count_at, ...) \
+  HOOK(call, sized(expected, arguments, count_at, [](nccl::Stream stream) { return call(__VA_ARGS__, stream); }))
+
+// A scatter and a reduce-scatter name the part of each of the four ranks.
 inline constexpr Case kCollectiveCases[] = {
     {"ncclGroupStart", group_begins},
-    {"ncclGroupEnd", [] { group_ends(&ncclGroupEnd); }},
-    {"ncclAllReduce", [] { sized(kOf4MiB, 7, 2, [](nccl::Stream stream) { return all_reduce(stream, kFloats); }); }},
-    {"ncclReduce",
-     [] {
-       sized(kOf4MiB, 8, 2,
-             [](nccl::Stream stream) { return ncclReduce(in(1), out(2), kFloats, kFloat, 5, 6, communicator(7), stream); });
-     }},
-    {"ncclBcast",
-     [] {
-       sized(kOf4MiB, 6, 1, [](nccl::Stream stream) { return ncclBcast(out(1), kFloats, kFloat, 4, communicator(5), stream); });
-     }},
-    {"ncclBroadcast",
-     [] {
-       sized(kOf4MiB, 7, 2,
-             [](nccl::Stream stream) { return ncclBroadcast(in(1), out(2), kFloats, kFloat, 5, communicator(6), stream); });
-     }},
-    {"ncclReduceScatter",  // each of the four ranks names its part
-     [] {
-       sized(kOf16MiB, 7, 2,
-             [](nccl::Stream stream) { return ncclReduceScatter(in(1), out(2), kFloats, kFloat, 5, communicator(6), stream); });
-     }},
-    {"ncclAllGather",
-     [] {
-       sized(kOf4MiB, 6, 2,
-             [](nccl::Stream stream) { return ncclAllGather(in(1), out(2), kFloats, kFloat, communicator(5), stream); });
-     }},
-    {"ncclGather",
-     [] {
-       sized(kOf4MiB, 7, 2,
-             [](nccl::Stream stream) { return ncclGather(in(1), out(2), kFloats, kFloat, 5, communicator(6), stream); });
-     }},
-    {"ncclScatter",  // the root sends to each of the four ranks
-     [] {
-       sized(kOf16MiB, 7, 2,
-             [](nccl::Stream stream) { return ncclScatter(in(1), out(2), kFloats, kFloat, 5, communicator(6), stream); });
-     }},
-    {"ncclSend",
-     [] {
-       sized(kOf4MiB, 6, 1, [](nccl::Stream stream) { return ncclSend(in(1), kFloats, kFloat, 4, communicator(5), stream); });
-     }},
-    {"ncclRecv",
-     [] {
-       sized(kOf4MiB, 6, 1, [](nccl::Stream stream) { return ncclRecv(out(1), kFloats, kFloat, 4, communicator(5), stream); });
-     }},
+    HOOK(ncclGroupEnd, group_ends(&ncclGroupEnd)),
+    HOOK(ncclAllReduce, sized(kOf4MiB, 7, 2, [](nccl::Stream stream) { return all_reduce(stream, kFloats); })),
+    SIZED(ncclReduce, kOf4MiB, 8, 2, in(1), out(2), kFloats, kFloat, 5, 6, communicator(7)),
+    SIZED(ncclBcast, kOf4MiB, 6, 1, out(1), kFloats, kFloat, 4, communicator(5)),
+    SIZED(ncclBroadcast, kOf4MiB, 7, 2, in(1), out(2), kFloats, kFloat, 5, communicator(6)),
+    SIZED(ncclReduceScatter, kOf16MiB, 7, 2, in(1), out(2), kFloats, kFloat, 5, communicator(6)),
+    SIZED(ncclAllGather, kOf4MiB, 6, 2, in(1), out(2), kFloats, kFloat, communicator(5)),
+    SIZED(ncclGather, kOf4MiB, 7, 2, in(1), out(2), kFloats, kFloat, 5, communicator(6)),
+    SIZED(ncclScatter, kOf16MiB, 7, 2, in(1), out(2), kFloats, kFloat, 5, communicator(6)),
+    SIZED(ncclSend, kOf4MiB, 6, 1, in(1), kFloats, kFloat, 4, communicator(5)),
+    SIZED(ncclRecv, kOf4MiB, 6, 1, out(1), kFloats, kFloat, 4, communicator(5)),
 };

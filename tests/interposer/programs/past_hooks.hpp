@@ -65,6 +65,9 @@ inline int call_past_hook(const char* name, const char* library) {
 
 }  // namespace past
 
+/// The case of a hook.
+#define HOOK(hook, ...) {#hook, [] { __VA_ARGS__; }}
+
 /// `list` names the cases. `CASE past` is the case with the program calling the library's function of that name past its hook,
 /// which must show: exit code 1.
 template <std::size_t N>

@@ -188,20 +188,15 @@ void forked_idle() {
   EXPECT(waitpid(child, &status, 0) == child && status == 0);
 }
 
-// Made beforehand: a handler may have interrupted an allocation, of which the child can make no other.
-cu::Stream handlers_stream = nullptr;
-cu::Function handlers_gemm = nullptr;
-
 // Forks a child that launches until a timer's handler ends it in the middle, at another moment each time. A child that has not
 // ended after ten seconds hangs.
-void interrupt_children(void (*handler)(int), void (*prepare)() = [] {}) {
+void interrupt_children(void (*handler)(int)) {
   constexpr int kChildren = 40;
   for (int i = 0; i < kChildren; ++i) {
     const pid_t child = fork();
     EXPECT(child >= 0);
     if (child == 0) {
       setenv("ELBOWROOM_RUN_VERBOSE", "1", 1);
-      prepare();
       use_device(0);
       fake_set_logging(0);
       const cu::Stream compute = make_stream();
@@ -234,25 +229,6 @@ void exit_in_handler() {
   interrupt_children([](int) { std::exit(0); });
 }
 
-// The child of a fork in a handler stands aside, and its parent goes on where it was interrupted.
-void fork_in_handler() {
-  use_device(0);
-  handlers_stream = make_stream();
-  handlers_gemm = fake_function("gemm", 64, 0);
-  interrupt_children([](int) {
-    static volatile std::sig_atomic_t forks = 0;
-    const pid_t child = fork();
-    if (child == 0) { std::exit(launch_on(handlers_stream, handlers_gemm) == 0 ? 0 : 1); }
-    int status = 1;
-    const bool ended = waitpid(child, &status, 0) == child && WIFEXITED(status);
-    forks = forks + 1;
-    if (!ended || WEXITSTATUS(status) != 0 || forks == 3) { std::_Exit(ended ? WEXITSTATUS(status) : 1); }
-    itimerval timer{};
-    timer.it_value.tv_usec = 1'000;
-    setitimer(ITIMER_REAL, &timer, nullptr);
-  });
-}
-
 // A handler interrupts the very first call, which waits for somebody to write its rules into a pipe, and calls the driver itself.
 void handler_while_made() {
   const std::string pipe = "/tmp/elbowroom_rules_" + std::to_string(getpid());
@@ -272,7 +248,6 @@ void handler_while_made() {
 constexpr Case kCases[] = {
     {"handler_while_made", handler_while_made},
     {"exit_in_handler", exit_in_handler},
-    {"fork_in_handler", fork_in_handler},
     {"two_threads", two_threads},
     {"function_reused", function_reused},
     {"several_contexts", several_contexts},
