@@ -151,7 +151,7 @@ class Driven {
 /// Of compute launches.
 struct Gates {
   int set = 0;
-  int possible = 0;  ///< by a rule that knows the true order
+  int possible = 0;  ///< by a rule that knows the true order, while no collective of the device is under way
   int of_those = 0;  ///< that were set
 };
 
@@ -241,10 +241,13 @@ class RandomProgram {
         unknown ? core_->on_unknown(stream, Core::Unknown::graph, now_ns_) : core_->on_launch(facts(kAllReduce, stream));
     log(unknown ? "graph" : "collective", std::hex, stream, "slot", decision.completion_event);
     const bool fails = below(12) == 0;
+    const ContextId context = driven_.streams.at(stream).context;
+    ++under_way_[context];
     thread.emplace_back([=, this] {
       if (!fails) { driven_.collective(stream, decision.completion_event, !unknown); }
     });
     thread.emplace_back([=, this, &thread] {
+      --under_way_[context];
       const EventSlot slot = core_->on_launched(decision.ticket, fails ? LaunchOutcome::failed : LaunchOutcome::ok);
       if (slot == kNoEvent) { return; }
       thread.emplace_front([=, this] { core_->on_end_recorded(decision.ticket, true); });
@@ -253,7 +256,7 @@ class RandomProgram {
     hold(thread, stream);
   }
   void compute(Thread& thread, StreamId stream) {
-    const bool possible = !core_->capturing() && driven_.may_gate(stream);
+    const bool possible = !core_->capturing() && under_way_[driven_.streams.at(stream).context] == 0 && driven_.may_gate(stream);
     gates_.possible += possible ? 1 : 0;
     if (core_->leaves_alone(kGemm, 4'096, stream)) {
       thread.emplace_back([=, this] { driven_.kernel(stream); });
@@ -323,6 +326,7 @@ class RandomProgram {
   std::ostringstream log_;
   std::uint64_t now_ns_ = 1'000'000;
   Gates gates_;
+  std::map<ContextId, int> under_way_;  ///< collectives that the driver has not answered for
 };
 
 TEST(CoreGates, HangNoRandomProgram) {
