@@ -98,7 +98,7 @@ def in_words(pairs: list[Pair]) -> str:
     interval = f", {percent(change.low)} to {percent(change.high)}" if change.low is not None else ""
     lines = [
         f"{verdict.verdict}: {run:.2f} ms a step instead of {plain:.2f} ({percent(change.estimate)}{interval})",
-        f"{verdict.pairs} pairs of launches, {100 * pair_verdict.CONFIDENCE:.0f} % interval: {WORDS[verdict.verdict]}",
+        f"{pair_verdict.counted(verdict.pairs)} of launches, {100 * pair_verdict.CONFIDENCE:.0f} % interval: {WORDS[verdict.verdict]}",
         "",
         f"  {'pair':4}  {'plain ms':>10}  {'run ms':>10}  {'change':>8}",
     ]
@@ -193,7 +193,7 @@ def tell(number: int, pair: Pair) -> None:
 def measured(options: argparse.Namespace) -> int:
     if options.step:
         launched.check_expression(options.step)
-    print(f"elbowroom measure: {shlex.join(options.command)}: {options.pairs} pairs at most", file=sys.stderr)
+    print(f"elbowroom measure: {shlex.join(options.command)}: {pair_verdict.counted(options.pairs)} at most", file=sys.stderr)
     pairs = pairs_of(options.pairs, Launcher(options).step_ms, tell)
     if options.json:
         save(document_of(options, pairs), options.json)

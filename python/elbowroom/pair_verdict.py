@@ -22,6 +22,10 @@ BOUND = 0.003  # "not slower" allows for this share of a step
 HOST_BOUND_IDLE = 0.10  # share of a step in which nothing runs on the GPU, from which the host decides how long a step takes
 
 
+def counted(pairs: int) -> str:
+    return "1 pair" if pairs == 1 else f"{pairs} pairs"
+
+
 @dataclass(frozen=True)
 class Look:
     """Student's t of an interval's ends, in standard errors, with one degree of freedom less than there are pairs."""

@@ -53,7 +53,7 @@ def judged(verdict: dict[str, Any]) -> str:
     text = percent(found["estimate"])
     if found["low"] is not None:
         text += f" ({percent(found['low'])}..{percent(found['high'])})"
-    return f"{text}, {verdict['pairs']} pairs"
+    return f"{text}, {pair_verdict.counted(verdict['pairs'])}"
 
 
 def verdict_text(document: session.Document, verdict: dict[str, Any]) -> str:
