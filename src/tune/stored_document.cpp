@@ -86,6 +86,8 @@ void limit_access(const Descriptor& lock, const std::string& folder) {
   if ((facts.st_mode & 07777U) != possible) { static_cast<void>(fchmod(lock.get(), possible)); }
 }
 
+std::string lock_of(const std::string& path) { return path + ".lock"; }
+
 Result<Descriptor> open_lock(const std::string& path, const std::string& folder) {
   const auto no_lock = [&] { return invalid_input(fmt::format("{}: not a regular file, expected a lock", path)); };
   std::error_code unknown;
@@ -129,7 +131,7 @@ LockState wait_for(const Descriptor& lock, const std::string& path) {
 }
 
 Status take(const Descriptor& lock, const std::string& path, const NoticeSink& notice) {
-  const std::string lock_path = path + ".lock";
+  const std::string lock_path = lock_of(path);
   switch (wait_for(lock, path)) {
     case LockState::taken:
       return {};
@@ -175,7 +177,12 @@ Status can_store(const StoredDocument& document) {
   if (!leads_where_it_should(document.path)) {
     return invalid_input(fmt::format("{}: a link of another user, expected a {}", document.path, document.what));
   }
-  if (access(folder_of(document.path).c_str(), W_OK) != 0) { return invalid_input(cannot("written", document.path)); }
+  const std::string folder = folder_of(document.path);
+  if (access(folder.c_str(), W_OK) != 0) { return invalid_input(cannot("written", document.path)); }
+  const std::string lock = lock_of(document.path);
+  if (struct stat facts = {}; lstat(lock.c_str(), &facts) == 0) {
+    if (const Result<Descriptor> opened = open_lock(lock, folder); !opened) { return opened.error(); }
+  }
   const Result<std::optional<std::string>> text = read_stored(document);
   if (!text) { return text.error(); }
   return *text ? refuse_other_document(**text, document.schema, document.path) : Status();
@@ -184,8 +191,7 @@ Status can_store(const StoredDocument& document) {
 Status rewrite_stored(const StoredDocument& document, const Rewriting& rewriting, const NoticeSink& notice) {
   const std::string& path = document.path;
   if (Status storable = can_store(document); !storable) { return storable; }
-  const std::string lock_path = path + ".lock";
-  const Result<Descriptor> lock = open_lock(lock_path, folder_of(path));  // until it closes
+  const Result<Descriptor> lock = open_lock(lock_of(path), folder_of(path));  // until it closes
   if (!lock) { return lock.error(); }
   if (Status taken = take(*lock, path, notice); !taken) { return taken; }
 

@@ -23,8 +23,8 @@ inline constexpr std::size_t kGreatestStored = std::size_t{64} << 20;
 /// kGreatestStored.
 Result<std::optional<std::string>> read_stored(const StoredDocument& document);
 
-/// Whether it can be kept there: asked before what would be lost otherwise. `invalid_input` where the folder cannot be written,
-/// where something other than a regular file is, and for another document by its own word.
+/// Whether it can be kept there: asked before what would be lost otherwise. `invalid_input` where the folder or a lock that
+/// is there cannot be written, where something other than a regular file is, and for another document by its own word.
 Status can_store(const StoredDocument& document);
 
 /// Makes the next text of the last one, which is empty where there is none; fails where the last one is damaged.

@@ -14,6 +14,11 @@ tunes 1
 grep -qF "$profile.lock: held by another process that writes nothing for 5 s" "$err" || fail 'the lock is not named'
 kill "$holder"
 
+# --- no lock: said before anything is measured ---------------------------------------------------------------------------
+mkfifo "$work/pipe.json.lock"
+expect 2 tune --backend sim --only gelu-ar --profile "$work/pipe.json"
+complains "--profile: $work/pipe.json.lock: not a regular file, expected a lock"
+
 # --- a file system without locks, where a stand-in of flock says so -------------------------------------------------------
 no_locks=$(dirname "$ELBOWROOM_BIN")/../tests/stand_ins/libno_locks.so
 if [ -e "$no_locks" ]; then
