@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -41,6 +42,8 @@ std::uint64_t now() {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
 }
 
+constexpr std::uint64_t kStep = 10'000'000;
+
 class Program {
  public:
   Program() : cupti_(dlopen(ELBOWROOM_FAKE_CUPTI, RTLD_NOW)) {
@@ -56,14 +59,15 @@ class Program {
     if (injected != nullptr) { from<int (*)()>(injected, "InitializeInjection")(); }
   }
 
+  /// A step begins each 10 ms by its records, however late this thread is.
   void steps(double seconds) {
-    const std::uint64_t end = now() + static_cast<std::uint64_t>(seconds * 1e9);
-    while (now() < end) {
-      const std::uint64_t at = now();
+    std::uint64_t at = now();
+    for (const std::uint64_t end = at + static_cast<std::uint64_t>(seconds * 1e9); at < end; at += kStep) {
       kernel_("_Z4gemmv", 7, at, at + 100'000, at + 3'000'000);
       kernel_("ncclDevKernel_AllReduce_Sum_bf16_RING_LL", 20, at + 1'000, at + 3'010'000, at + 6'000'000);
       kernel_("_Z4gelui", 7, at + 2'000, at + 6'005'000, at + 9'900'000);
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      const std::uint64_t here = now();
+      std::this_thread::sleep_for(std::chrono::nanoseconds(std::max(at + kStep, here) - here));
     }
   }
 
