@@ -16,4 +16,12 @@ inline Result<Summary> summary_on(const Backend& backend, std::span<const Micros
   return summary && model ? widened(*summary, model->width) : summary;
 }
 
+/// Of pairs of trials on the backend. Of simulated ones either side may be off by the model's width.
+inline Result<RatioSummary> ratio_on(const Backend& backend, std::span<const Microseconds> numerator,
+                                     std::span<const Microseconds> denominator, std::uint64_t seed) {
+  const std::optional<ModelWidth>& model = backend.devices().front().model;
+  Result<RatioSummary> ratio = summarize_ratio(numerator, denominator, seed);
+  return ratio && model ? widened(*ratio, model->width) : ratio;
+}
+
 }  // namespace elbowroom::detail

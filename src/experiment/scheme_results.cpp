@@ -63,10 +63,9 @@ class SchemeResults {
     result.time = *time;
     result.metrics = yardsticks.metrics(time->median, reference->median);
     if (&entry != &sequential) {
-      Result<RatioSummary> ratio = summarize_ratio(ran.times, sequential.times, seed_);
+      Result<RatioSummary> ratio = ratio_on(backend_, ran.times, sequential.times, seed_);
       if (!ratio) { return ratio.error(); }
-      // Times of a simulator without noise agree; what that says of a ratio's width is nothing.
-      if (!backend_.devices().front().model || ratio->low != ratio->high) { result.ratio = *ratio; }
+      result.ratio = *ratio;
     }
     if (!measurement_.no_record_reason) {
       result.metrics.compute_inflation = inflation(ran.recordings, entries_[kComputeAlone].recordings, SpanKind::compute);

@@ -146,7 +146,7 @@ class CaseSweep {
     if (Status timed = time_in_rounds(*trials_, both, rounds, [](int) { return Status(); }); !timed) { return timed.error(); }
     const Result<Summary> time = detail::summary_on(backend_, cell.times, seed);
     if (!time) { return time.error(); }
-    const Result<RatioSummary> ratio = summarize_ratio(cell.times, streams.times, seed);
+    const Result<RatioSummary> ratio = detail::ratio_on(backend_, cell.times, streams.times, seed);
     if (!ratio) { return ratio.error(); }
     return SweepCell{plan, *time, *ratio, std::nullopt};
   }

@@ -116,7 +116,9 @@ class CaseTransfer {
   [[nodiscard]] Result<ComparedTime> compared(const TimedSchedule& schedule, const TimedSchedule& best) const {
     const Result<Summary> time = detail::summary_on(backend_, schedule.times, settings_.seed);
     if (!time) { return time.error(); }
-    const Result<RatioSummary> ratio = summarize_ratio(schedule.times, best.times, settings_.seed);
+    // To itself the best is 1, however far a model may be off.
+    const Result<RatioSummary> ratio = &schedule == &best ? summarize_ratio(schedule.times, best.times, settings_.seed)
+                                                          : detail::ratio_on(backend_, schedule.times, best.times, settings_.seed);
     if (!ratio) { return ratio.error(); }
     return ComparedTime{*time, *ratio};
   }

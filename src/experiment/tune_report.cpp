@@ -11,6 +11,7 @@
 #include "elbowroom/report/scenario_line.hpp"
 #include "elbowroom/trace/overlap_metrics.hpp"
 #include "elbowroom/trace/rank_interval.hpp"
+#include "elbowroom/trace/summary.hpp"
 #include "plan/candidate_json.hpp"
 #include "plan/overlap_plan_json.hpp"
 #include "report/case_lines.hpp"
@@ -162,10 +163,8 @@ OrderedJson case_json(const TunedCase& tuned, const std::optional<ModelWidth>& m
   add_energy(json, tuned);
   json["ratio"] = OrderedJson();
   if (tuned.confirmed) {
-    json["ratio"] = {{"median", tuned.confirmed->median},
-                     {"low", tuned.confirmed->low},
-                     {"high", tuned.confirmed->high},
-                     {"confidence", tuned.confirmed->confidence}};
+    const RatioSummary ratio = model ? widened(*tuned.confirmed, model->width) : *tuned.confirmed;
+    json["ratio"] = {{"median", ratio.median}, {"low", ratio.low}, {"high", ratio.high}, {"confidence", ratio.confidence}};
   }
   json["ending"] = to_string(tuned.ending);
   json["trials"] = tuned.choice.trials;

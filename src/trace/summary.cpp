@@ -118,6 +118,13 @@ Summary widened(Summary summary, double share) {
   return summary;
 }
 
+RatioSummary widened(RatioSummary ratio, double share) {
+  ratio.low = std::min(ratio.low, ratio.median * (1 - share) / (1 + share));
+  ratio.high = std::max(ratio.high, ratio.median * (1 + share) / (1 - share));
+  ratio.confidence = 0;
+  return ratio;
+}
+
 Result<RatioSummary> summarize_ratio(std::span<const Microseconds> numerator, std::span<const Microseconds> denominator,
                                      std::uint64_t seed, double confidence, int resamples) {
   if (Status status = check_pairs(numerator, denominator); !status) { return status.error(); }

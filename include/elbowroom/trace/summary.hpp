@@ -46,6 +46,9 @@ ELBOWROOM_API Result<Summary> summarize(std::span<const Microseconds> samples, s
 /// The result's confidence is 0, since no trials stand behind such an interval.
 ELBOWROOM_API Summary widened(Summary summary, double share);
 
+/// The same of a ratio, of which either side may be off by `share`, below 1.
+ELBOWROOM_API RatioSummary widened(RatioSummary ratio, double share);
+
 /// median(numerator) / median(denominator) with a percentile-bootstrap interval over pairs. Sample i of both sets comes from the
 /// same round of interleaved trials, so what drifts together stays together. Drift still widens it somewhat, being one of medians.
 /// As summarize; besides, both sets have the same size and the denominator's samples are above zero.

@@ -112,6 +112,14 @@ TEST(Widened, HoldsTheShareToEitherSideAndWhatTrialsSaw) {
   EXPECT_EQ(wide, (Summary{Microseconds(200), Microseconds(180), Microseconds(225), 0, 10}));
 }
 
+TEST(Widened, HoldsARatioOfWhichEitherSideMayBeOff) {
+  // 10 % of either: 0.9 * 0.9 / 1.1 to 0.9 * 1.1 / 0.9. The trials reached 1.2.
+  const RatioSummary wide = widened(RatioSummary{0.9, 0.9, 1.2, 0.95, 10}, 0.1);
+  EXPECT_DOUBLE_EQ(wide.low, 0.81 / 1.1);
+  EXPECT_EQ(wide, (RatioSummary{0.9, wide.low, 1.2, 0, 10}));
+  EXPECT_DOUBLE_EQ(widened(RatioSummary{0.9, 0.9, 0.9, 0.95, 10}, 0.1).high, 1.1);
+}
+
 TEST(Summarize, NamesWhatIsWrong) {
   EXPECT_EQ(summarize({}, 1).error().message, "samples: got 0 times, expected at least 1");
   EXPECT_EQ(summarize(times({1, std::nan("")}), 1).error().message, "samples[1]: nan us, expected a finite time of at least 0 us");
