@@ -21,6 +21,7 @@ bool is_of_catalog(const DeviceLimits& device, std::string_view name) {
 }  // namespace
 
 ModelWidth model_width_of(const DeviceLimits& device) {
+  if (const DeviceFacts* facts = facts_of(device); facts->model) { return *facts->model; }
   if (is_of_catalog(device, "h200")) {
     return {
         Basis::fitted, kNineInTenOfH200,

@@ -12,7 +12,6 @@
 #include "backend_sim/compute_model.hpp"
 #include "backend_sim/measured_rows.hpp"
 #include "backend_sim/performance.hpp"
-#include "elbowroom/model/device_catalog.hpp"
 
 namespace elbowroom {
 namespace sim {
@@ -121,17 +120,15 @@ void summarize(PredictionTable& table) {
 
 double RowPrediction::error() const { return std::abs(predicted / measured - 1); }
 
-Result<Validation> validate_simulator(std::string_view csv, std::string_view source, std::string_view device) {
-  const Result<DeviceLimits> limits = find_device(device);
-  if (!limits) { return limits.error(); }
-  if (Status known = sim::check_simulable(*limits); !known) { return known.error(); }
+Result<Validation> validate_simulator(std::string_view csv, std::string_view source, const DeviceLimits& device) {
+  if (Status known = sim::check_simulable(device); !known) { return known.error(); }
   const Result<std::vector<sim::MeasuredRow>> rows = sim::parse_measured_rows(csv, source);
   if (!rows) { return rows.error(); }
   Validation validation;
   for (const sim::Rows& group : sim::grouped_rows(*rows)) {
     for (const auto& [given, table] :
          {std::pair{sim::Given::isolated_times, &validation.given_isolated}, {sim::Given::nothing, &validation.absolute}}) {
-      if (Status done = sim::predict_group(group, source, given, *limits, *table); !done) { return done.error(); }
+      if (Status done = sim::predict_group(group, source, given, device, *table); !done) { return done.error(); }
     }
   }
   sim::summarize(validation.given_isolated);

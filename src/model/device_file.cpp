@@ -18,8 +18,10 @@ namespace {
 
 using detail::JsonFields;
 using nlohmann::json;
+using nlohmann::ordered_json;
 
 constexpr std::size_t kLongestText = 200;
+constexpr std::string_view kWidthName = "model.width";
 
 /// On one line of a table.
 bool is_short_text(const json& value) {
@@ -98,8 +100,8 @@ class DeviceReader {
 
   Result<DeviceLimits> read() {
     read_names();
-    for (Status (DeviceReader::*part)() :
-         {&DeviceReader::read_limits, &DeviceReader::read_rates, &DeviceReader::read_simulator, &DeviceReader::read_sources}) {
+    for (Status (DeviceReader::*part)() : {&DeviceReader::read_limits, &DeviceReader::read_rates, &DeviceReader::read_simulator,
+                                           &DeviceReader::read_model, &DeviceReader::read_sources}) {
       if (Status done = (this->*part)(); !done) { return done.error(); }
     }
     if (Status done = top_.finish(); !done) { return done.error(); }
@@ -184,6 +186,17 @@ class DeviceReader {
     return numbers.finish();
   }
 
+  /// {"width": 0.05}
+  Status read_model() {
+    const Result<const json*> object = section("model", false);
+    if (!object || *object == nullptr) { return object ? Status() : Status(object.error()); }
+    if (!facts_.simulated) { return wrong("model", detail::shown(**object), "\"simulator\" beside it, whose width it is"); }
+    Numbers numbers(**object, "model", file_);
+    facts_.model = ModelWidth{Basis::fitted, numbers.required(detail::kModelWidth), ""};
+    given_.merge(std::set(numbers.given()));
+    return numbers.finish();
+  }
+
   /// [{"numbers": ["limits.sms"], "source": "..."}]
   Status read_sources() {
     const json* sources = top_.member("sources");
@@ -205,7 +218,7 @@ class DeviceReader {
     return {};
   }
 
-  Status read_source(const json& one, std::set<std::string>& sourced, std::vector<std::string>& of_limits) const {
+  Status read_source(const json& one, std::set<std::string>& sourced, std::vector<std::string>& of_limits) {
     const bool right = one.is_object() && one.size() == 2 && one.contains("numbers") && one.contains("source") &&
                        is_short_text(one["source"]) && one["numbers"].is_array() && !one["numbers"].empty() &&
                        std::ranges::all_of(one["numbers"], is_short_text);
@@ -217,6 +230,7 @@ class DeviceReader {
         return invalid_input(fmt::format("{}: {} has a source and no value", file_, detail::quoted(number)));
       }
       sourced.insert(number);
+      if (number == kWidthName) { facts_.model->source = text; }
       if (number.starts_with("limits.") && std::ranges::find(of_limits, text) == of_limits.end()) { of_limits.push_back(text); }
     }
     return {};
@@ -251,7 +265,38 @@ class DeviceReader {
   std::set<std::string> given_;  ///< "limits.sms"
 };
 
+ordered_json rates_json(const DeviceRates& rates) {
+  ordered_json made = ordered_json::object();
+  for (const detail::RateMember& member : detail::rate_members()) {
+    const PartRate& part = rates.*member.part;
+    made[member.peak.name] = part.peak / member.unit;
+    if (part.reached) { made[member.reached.name] = *part.reached / member.unit; }
+  }
+  if (rates.switch_adds) { made["switch_adds"] = true; }
+  return made;
+}
+
 }  // namespace
+
+std::string to_json(const DeviceLimits& device, std::span<const NumberSource> sources) {
+  const DeviceFacts* facts = facts_of(device);
+  ordered_json document{{"schema", "elbowroom.device/1"}, {"name", device.name}, {"title", device.title}};
+  if (facts != nullptr && !facts->names.empty()) { document["names"] = facts->names; }
+  document["vendor"] = device.vendor == Vendor::nvidia ? "nvidia" : "amd";
+  document["architecture"] = device.architecture;
+  for (const detail::LimitMember& member : detail::limit_members()) { document["limits"][member.number.name] = member.get(device); }
+  if (facts != nullptr && facts->rates) { document["rates"] = rates_json(*facts->rates); }
+  if (facts != nullptr && facts->simulated) {
+    for (const detail::SpeedMember& member : detail::speed_members()) {
+      const double value = member.get(*facts->simulated);
+      document["simulator"][member.number.name] = member.number.whole ? ordered_json(std::llround(value)) : ordered_json(value);
+    }
+  }
+  if (facts != nullptr && facts->model) { document["model"][detail::kModelWidth.name] = facts->model->width; }
+  document["sources"] = ordered_json::array();
+  for (const NumberSource& one : sources) { document["sources"].push_back({{"numbers", one.numbers}, {"source", one.source}}); }
+  return document.dump(2) + "\n";
+}
 
 Result<DeviceLimits> parse_device(std::string_view text, const std::string& file) {
   const Result<json> document = detail::read_json_object(text, file, "an elbowroom.device/1 document");

@@ -1,6 +1,8 @@
 #include "model/device_members.hpp"
 
 #include <array>
+#include <type_traits>
+#include <utility>
 
 namespace elbowroom::detail {
 namespace {
@@ -9,25 +11,35 @@ namespace {
 constexpr NumberMember whole(const char* name, double least, double greatest) { return {name, least, greatest, true}; }
 constexpr NumberMember amount(const char* name) { return {name, 1e-6, 1e12, false}; }
 
+/// A plain number, or a quantity that counts something.
+template <auto Member>
+constexpr LimitMember limit(NumberMember number) {
+  using Held = std::remove_cvref_t<decltype(std::declval<DeviceLimits>().*Member)>;
+  return {number, [](DeviceLimits& to, std::int64_t value) { to.*Member = Held(value); },
+          [](const DeviceLimits& from) {
+            if constexpr (std::is_integral_v<Held>) {
+              return static_cast<std::int64_t>(from.*Member);
+            } else {
+              return (from.*Member).count();
+            }
+          }};
+}
+
 constexpr std::array kLimits{
-    LimitMember{whole("sms", 1, 10'000), [](DeviceLimits& to, std::int64_t n) { to.sms = Sms(n); }},
-    LimitMember{whole("warp", 1, 128), [](DeviceLimits& to, std::int64_t n) { to.warp = Threads(n); }},
-    LimitMember{whole("threads_per_block", 1, 65'536),
-                [](DeviceLimits& to, std::int64_t n) { to.max_threads_per_block = Threads(n); }},
-    LimitMember{whole("threads_per_sm", 1, 65'536), [](DeviceLimits& to, std::int64_t n) { to.max_threads_per_sm = Threads(n); }},
-    LimitMember{whole("blocks_per_sm", 1, 1'024), [](DeviceLimits& to, std::int64_t n) { to.max_blocks_per_sm = BlocksPerSm(n); }},
-    LimitMember{whole("registers_per_sm", 1, 1 << 24),
-                [](DeviceLimits& to, std::int64_t n) { to.registers_per_sm = Registers(n); }},
-    LimitMember{whole("sub_partitions", 1, 64), [](DeviceLimits& to, std::int64_t n) { to.sub_partitions = static_cast<int>(n); }},
-    LimitMember{whole("register_granule", 1, 65'536), [](DeviceLimits& to, std::int64_t n) { to.register_granule = Registers(n); }},
-    LimitMember{whole("registers_per_thread", 1, 65'536),
-                [](DeviceLimits& to, std::int64_t n) { to.max_registers_per_thread = Registers(n); }},
-    LimitMember{whole("shared_per_sm", 1, 1 << 30), [](DeviceLimits& to, std::int64_t n) { to.shared_per_sm = Bytes(n); }},
-    LimitMember{whole("shared_per_block", 1, 1 << 30), [](DeviceLimits& to, std::int64_t n) { to.shared_per_block = Bytes(n); }},
-    LimitMember{whole("shared_reserved_per_block", 0, 1 << 20),
-                [](DeviceLimits& to, std::int64_t n) { to.shared_reserved_per_block = Bytes(n); }},
-    LimitMember{whole("shared_granule", 1, 1 << 20), [](DeviceLimits& to, std::int64_t n) { to.shared_granule = Bytes(n); }},
-    LimitMember{whole("max_cluster", 1, 8), [](DeviceLimits& to, std::int64_t n) { to.max_cluster = static_cast<int>(n); }},
+    limit<&DeviceLimits::sms>(whole("sms", 1, 10'000)),
+    limit<&DeviceLimits::warp>(whole("warp", 1, 128)),
+    limit<&DeviceLimits::max_threads_per_block>(whole("threads_per_block", 1, 65'536)),
+    limit<&DeviceLimits::max_threads_per_sm>(whole("threads_per_sm", 1, 65'536)),
+    limit<&DeviceLimits::max_blocks_per_sm>(whole("blocks_per_sm", 1, 1'024)),
+    limit<&DeviceLimits::registers_per_sm>(whole("registers_per_sm", 1, 1 << 24)),
+    limit<&DeviceLimits::sub_partitions>(whole("sub_partitions", 1, 64)),
+    limit<&DeviceLimits::register_granule>(whole("register_granule", 1, 65'536)),
+    limit<&DeviceLimits::max_registers_per_thread>(whole("registers_per_thread", 1, 65'536)),
+    limit<&DeviceLimits::shared_per_sm>(whole("shared_per_sm", 1, 1 << 30)),
+    limit<&DeviceLimits::shared_per_block>(whole("shared_per_block", 1, 1 << 30)),
+    limit<&DeviceLimits::shared_reserved_per_block>(whole("shared_reserved_per_block", 0, 1 << 20)),
+    limit<&DeviceLimits::shared_granule>(whole("shared_granule", 1, 1 << 20)),
+    limit<&DeviceLimits::max_cluster>(whole("max_cluster", 1, 8)),
 };
 
 constexpr double kTflops = 1e6;  // 1 Tflop/s is 1e6 flop per microsecond
@@ -39,21 +51,29 @@ constexpr std::array kRates{
     RateMember{amount("link_gb_per_s"), amount("link_gb_per_s_reached"), kGigabytes, &DeviceRates::link},
 };
 
+template <auto Member>
+constexpr SpeedMember speed(NumberMember number) {
+  using Held = std::remove_cvref_t<decltype(std::declval<SimulatedSpeeds>().*Member)>;
+  return {number, [](SimulatedSpeeds& to, double value) { to.*Member = static_cast<Held>(value); },
+          [](const SimulatedSpeeds& from) { return static_cast<double>(from.*Member); }};
+}
+
 constexpr std::array kSpeeds{
     SpeedMember{whole("memory_gib", 1, 1 << 20),
-                [](SimulatedSpeeds& to, double value) { to.memory = Bytes(static_cast<std::int64_t>(value) << 30); }},
-    SpeedMember{whole("gpcs", 1, 1'000), [](SimulatedSpeeds& to, double value) { to.gpcs = static_cast<int>(value); }},
-    SpeedMember{amount("f32_mflops_per_sm"), [](SimulatedSpeeds& to, double value) { to.f32_rate = value; }},
-    SpeedMember{amount("bf16_mflops_per_sm"), [](SimulatedSpeeds& to, double value) { to.tensor_rate = value; }},
-    SpeedMember{amount("memory_mb_per_s"), [](SimulatedSpeeds& to, double value) { to.memory_rate = value; }},
-    SpeedMember{amount("link_mb_per_s"), [](SimulatedSpeeds& to, double value) { to.link_rate = value; }},
-    SpeedMember{amount("load_latency"), [](SimulatedSpeeds& to, double value) { to.load_latency = value; }},
-    SpeedMember{amount("block_us"), [](SimulatedSpeeds& to, double value) { to.block_time = value; }},
-    SpeedMember{amount("comm_thread_mb_per_s"), [](SimulatedSpeeds& to, double value) { to.comm_thread_rate = value; }},
-    SpeedMember{amount("comm_sm_mb_per_s"), [](SimulatedSpeeds& to, double value) { to.comm_sm_rate = value; }},
-    SpeedMember{amount("comm_startup_us"), [](SimulatedSpeeds& to, double value) { to.comm_startup = value; }},
-    SpeedMember{{"copy_mb_per_s", 0, 1e12, false}, [](SimulatedSpeeds& to, double value) { to.copy_rate = value; }},
-    SpeedMember{whole("devices_per_host", 1, 10'000), [](SimulatedSpeeds& to, double value) { to.host = static_cast<int>(value); }},
+                [](SimulatedSpeeds& to, double value) { to.memory = Bytes(static_cast<std::int64_t>(value) << 30); },
+                [](const SimulatedSpeeds& from) { return static_cast<double>(from.memory.count() >> 30); }},
+    speed<&SimulatedSpeeds::gpcs>(whole("gpcs", 1, 1'000)),
+    speed<&SimulatedSpeeds::f32_rate>(amount("f32_mflops_per_sm")),
+    speed<&SimulatedSpeeds::tensor_rate>(amount("bf16_mflops_per_sm")),
+    speed<&SimulatedSpeeds::memory_rate>(amount("memory_mb_per_s")),
+    speed<&SimulatedSpeeds::link_rate>(amount("link_mb_per_s")),
+    speed<&SimulatedSpeeds::load_latency>(amount("load_latency")),
+    speed<&SimulatedSpeeds::block_time>(amount("block_us")),
+    speed<&SimulatedSpeeds::comm_thread_rate>(amount("comm_thread_mb_per_s")),
+    speed<&SimulatedSpeeds::comm_sm_rate>(amount("comm_sm_mb_per_s")),
+    speed<&SimulatedSpeeds::comm_startup>(amount("comm_startup_us")),
+    speed<&SimulatedSpeeds::copy_rate>({"copy_mb_per_s", 0, 1e12, false}),
+    speed<&SimulatedSpeeds::host>(whole("devices_per_host", 1, 10'000)),
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "elbowroom/model/device_facts.hpp"
 #include "elbowroom/model/device_limits.hpp"
 
-/// The numbers of a device file: names, ranges, and where they go. The schema's file has the same; a test compares them.
+/// The numbers of a device file: names, ranges, and what holds them. The schema's file has the same; a test compares them.
 namespace elbowroom::detail {
 
 struct NumberMember {
@@ -19,6 +19,7 @@ struct NumberMember {
 struct LimitMember {
   NumberMember number;
   void (*set)(DeviceLimits& limits, std::int64_t value);
+  std::int64_t (*get)(const DeviceLimits& limits);
 };
 std::span<const LimitMember> limit_members();
 
@@ -33,7 +34,11 @@ std::span<const RateMember> rate_members();
 struct SpeedMember {
   NumberMember number;
   void (*set)(SimulatedSpeeds& speeds, double value);
+  double (*get)(const SimulatedSpeeds& speeds);
 };
 std::span<const SpeedMember> speed_members();
+
+/// How far off the simulator is, to either side, as a share.
+inline constexpr NumberMember kModelWidth{"width", 0, 1, false};
 
 }  // namespace elbowroom::detail

@@ -16,6 +16,7 @@ pages() {
     report) echo docs/report.md ;;
     run) echo docs/run.md docs/reference/commands.md ;;
     measure) echo docs/reference/commands.md docs/programs.md ;;
+    calibrate) echo docs/devices.md docs/reference/commands.md ;;
     completion) echo docs/outputs.md ;;
     doctor) echo docs/doctor.md ;;
     validate) echo docs/outputs.md docs/results/scale.md ;;

@@ -41,6 +41,7 @@ constexpr std::array kExamples{
     Example{"transformer", "elbowroom step transformer --preset llama-3-8b --tokens 8192 --dp 2 --json step.json"},
     Example{"profile", "elbowroom profile list --profile choices.json"},
     Example{"validate", "elbowroom validate rows measured.csv"},
+    Example{"calibrate", "elbowroom calibrate --json mine.json"},
     Example{"report", "elbowroom report quick.json --html quick.html"},
     Example{"explain", "elbowroom explain trace.json.gz"},
     Example{"run", "elbowroom run -- torchrun --nproc-per-node 2 train.py"},
@@ -52,7 +53,7 @@ constexpr std::array kExamples{
 
 std::string_view codes_of(const std::string& command) {
   if (command == "run" || command == "launch") { return kRunCodes; }
-  return command == "bench" || command == "tune" || command == "measure" ? kMeasuringCodes : kUsualCodes;
+  return command == "bench" || command == "tune" || command == "calibrate" || command == "measure" ? kMeasuringCodes : kUsualCodes;
 }
 
 }  // namespace

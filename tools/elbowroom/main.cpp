@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bench_command.hpp"
+#include "calibrate_command.hpp"
 #include "completion_command.hpp"
 #include "console.hpp"
 #include "doctor_command.hpp"
@@ -105,6 +106,7 @@ void add_other_commands(CLI::App& app, const std::optional<std::vector<std::stri
   elbowroom::add_profile_command(app, by_one);
   elbowroom::add_explain_command(app, command, command ? chosen : by_one);
   elbowroom::add_validate_command(app, by_one);
+  elbowroom::add_calibrate_command(app, by_one);
   elbowroom::add_report_command(app, by_one);
   elbowroom::add_completion_command(app, by_one);
 }

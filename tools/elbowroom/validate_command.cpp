@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "console.hpp"
+#include "device_option.hpp"
 #include "elbowroom/backend/registry.hpp"
 #include "elbowroom/experiment/step_validation.hpp"
 #include "elbowroom/experiment/validation_report.hpp"
@@ -44,7 +45,7 @@ int show(std::string_view who, const std::string& table, const std::optional<std
 
 int run_rows(const ValidateArguments& arguments) {
   if (Status writable = check_json(arguments, kValidationSchema); !writable) { return complain(kRows, writable.error()); }
-  return run_validation(kRows, arguments.csv_file, arguments.json_file, arguments.device.value_or("h200"));
+  return run_validation(kRows, arguments.csv_file, arguments.json_file, arguments.device.value_or("auto"));
 }
 
 int run_steps(const ValidateArguments& arguments) {
@@ -69,8 +70,9 @@ void add_subject(CLI::App& command, std::string_view name, std::string_view purp
   CLI::App* subject = command.add_subcommand(std::string(name), std::string(purpose));
   const auto arguments = std::make_shared<ValidateArguments>();
   subject->add_option("file", arguments->csv_file, "CSV file of measured rows")->required();
-  subject->add_option("--device", arguments->device,
-                      steps ? "GPUs, of the catalog; the machine's by default" : "GPUs, of the catalog; h200 by default");
+  subject->add_option(
+      "--device", arguments->device,
+      steps ? "GPUs, of the catalog; the machine's by default" : "GPUs, of the catalog or a device file; h200 by default");
   if (steps) { subject->add_option("--machine", arguments->machine, machine_help())->capture_default_str(); }
   subject->add_option("--json", arguments->json_file, "Write the errors to this file; - for standard output");
   subject->callback([=, &chosen] { chosen = [arguments, run] { return run(*arguments); }; });
@@ -82,9 +84,11 @@ int run_validation(std::string_view who, const std::string& csv_path, const std:
                    const std::string& device) {
   const Result<std::string> csv = read_file(csv_path);
   if (!csv) { return complain(who, csv.error()); }
-  const Result<Validation> validation = validate_simulator(*csv, csv_path, device);
+  const Result<std::optional<DeviceLimits>> described = described_device(device == "auto" ? "h200" : device);
+  if (!described) { return complain(who, described.error()); }
+  const Result<Validation> validation = validate_simulator(*csv, csv_path, **described);
   if (!validation) { return complain(who, validation.error()); }
-  return show(who, to_table(*validation, csv_path, device), json_path, kValidationSchema, to_json(*validation));
+  return show(who, to_table(*validation, csv_path, (*described)->name), json_path, kValidationSchema, to_json(*validation));
 }
 
 void add_validate_command(CLI::App& app, std::function<int()>& chosen) {

@@ -7,6 +7,7 @@
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/base/time.hpp"
+#include "elbowroom/model/device_limits.hpp"
 
 namespace elbowroom {
 
@@ -40,8 +41,8 @@ struct Validation {
   PredictionTable absolute;
 };
 
-/// Compares the simulator of `device` (a catalog name) with measured rows in the format of data/README.md. `invalid_input` is one
+/// Compares the simulator of `device` with measured rows in the format of data/README.md. `invalid_input` is one
 /// line that names `source`, the line, the field and what was expected. Takes seconds for hundreds of rows.
-ELBOWROOM_API Result<Validation> validate_simulator(std::string_view csv, std::string_view source, std::string_view device);
+ELBOWROOM_API Result<Validation> validate_simulator(std::string_view csv, std::string_view source, const DeviceLimits& device);
 
 }  // namespace elbowroom

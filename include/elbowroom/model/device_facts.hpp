@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "elbowroom/base/model_width.hpp"
 #include "elbowroom/base/quantities.hpp"
 #include "elbowroom/model/device_rates.hpp"
 
@@ -32,6 +33,7 @@ struct DeviceFacts {
   std::vector<std::string> names;            ///< of the vendor and its driver: "NVIDIA H100 80GB HBM3"
   std::optional<DeviceRates> rates;          ///< absent: one of them is not known
   std::optional<SimulatedSpeeds> simulated;  ///< absent: nobody fitted them
+  std::optional<ModelWidth> model;           ///< what the fit says of itself; absent: nothing
 };
 
 struct DeviceLimits;

@@ -54,7 +54,7 @@ std::vector<double> held_out_errors() {
   for (const File& file : kFiles) {
     std::ostringstream text;
     text << std::ifstream(std::string(ELBOWROOM_SOURCE_DIR) + "/data/" + file.name).rdbuf();
-    const Result<Validation> validation = validate_simulator(text.str(), file.name, "h200");
+    const Result<Validation> validation = validate_simulator(text.str(), file.name, *find_device("h200"));
     if (!validation) { return {}; }
     for (const RowPrediction& row : validation->absolute.rows) {
       if (!file.rests(row)) { errors.push_back(row.error()); }

@@ -142,6 +142,32 @@ TEST(DeviceFile, RefusesWhatCannotBe) {
 }
 
 // docs/device.schema.json is what editors check by.
+TEST(DeviceFile, AModelsWidthHasItsSource) {
+  json document = h200();
+  document["model"]["width"] = 0.05;
+  EXPECT_EQ(refusal(document), "d.json: model.width has no source, expected one in sources");
+  document["sources"].push_back({{"numbers", {"model.width"}}, {"source", "ten rows"}});
+  const Result<DeviceLimits> device = parse_device(document.dump(), "d.json");
+  ASSERT_TRUE(device.ok()) << device.error().message;
+  EXPECT_EQ(device->facts->model->width, 0.05);
+  EXPECT_EQ(device->facts->model->source, "ten rows");
+  document["model"]["width"] = 1.5;
+  EXPECT_EQ(refusal(document), "d.json: model.width: 1.5, expected a number from 0 to 1");
+  document["model"] = json::object();
+  EXPECT_THAT(refusal(document), names("model.width"));
+  document.erase("simulator");
+  document["model"]["width"] = 0.05;
+  EXPECT_EQ(refusal(document), "d.json: model is {\"width\":0.05}, expected \"simulator\" beside it, whose width it is");
+}
+
+TEST(DeviceFile, IsReadBackAsItIsWritten) {
+  const DeviceLimits device = *parse_device(h200().dump(), "d.json");
+  std::vector<NumberSource> sources;
+  const json read = h200();
+  for (const json& one : read["sources"]) { sources.push_back({one["numbers"], one["source"]}); }
+  EXPECT_EQ(json::parse(to_json(device, sources)), read);
+}
+
 TEST(DeviceFile, HasTheSchemasMembersAndRanges) {
   std::ifstream file(ELBOWROOM_SOURCE_DIR "/docs/device.schema.json");
   const json schema = json::parse(file);
@@ -171,6 +197,7 @@ TEST(DeviceFile, HasTheSchemasMembersAndRanges) {
   }
   EXPECT_EQ(schema["properties"]["simulator"]["required"].get<std::set<std::string>>(), needed);
   EXPECT_EQ(schema["properties"]["simulator"]["properties"].size(), needed.size());
+  expect_member("model", detail::kModelWidth);
 }
 
 }  // namespace

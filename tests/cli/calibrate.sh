@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# `elbowroom calibrate` writes a device file, which the other commands take. The machine is a simulated one here.
+. "$(dirname "$0")/checks.bash" || exit
+usable sim >/dev/null || { echo 'skipped: no simulator in this build'; exit 77; }
+cd "$work" || exit 1
+sim='--backend sim --trials 1'
+
+expect 0 calibrate $sim --device h200 --json mine.json
+says 'held out ones half are within'
+says 'link_mb_per_s'
+expect 0 bench --backend sim --device mine.json --suite quick --only gelu --trials 1
+says 'model: elbowroom calibrate'
+expect 0 validate rows "$ELBOWROOM_SOURCE_DIR/data/h200x2-gelu-cublas.csv" --device ./mine.json
+expect 2 validate rows "$ELBOWROOM_SOURCE_DIR/data/h200x2-gelu-cublas.csv" --device h900
+complains "--device: device 'h900' is not in the catalog"
+expect 0 plan --device ./mine.json --threads 256 --registers 56
+
+echo mine >text
+expect 2 calibrate $sim --device h200 --json mine.json
+complains '--json: mine.json: is there, expected a new file'
+expect 2 calibrate $sim --device h200 --json text
+complains '--json: text: is there, expected a new file'
+[ "$(cat text)" = mine ] || fail 'a file was replaced'
+expect 2 calibrate $sim --json nowhere/mine.json
+expect 2 calibrate $sim -g 1
+complains '-g: 1, expected 2 to 64'
+expect 2 calibrate --backend sim --trials 0
+complains '--trials: 0, expected 1 to 1000'
+expect 2 calibrate $sim --device nothing.json
+expect 2 calibrate --backend sim --device rtx4090
+grep -q 'rtx4090 has no "simulator"' "$err" || fail 'does not say what the simulator lacks'
+finish

@@ -1,0 +1,119 @@
+#include "elbowroom/experiment/calibration.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "elbowroom/backend/registry.hpp"
+#include "elbowroom/model/device_catalog.hpp"
+#include "elbowroom/model/device_facts.hpp"
+#include "elbowroom/model/device_file.hpp"
+
+namespace elbowroom {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// A board that no catalog has: an H200 of which other constants are true.
+DeviceLimits other_board() {
+  DeviceLimits device = *find_device("h200");
+  auto facts = std::make_shared<DeviceFacts>(*facts_of(device));
+  SimulatedSpeeds& speeds = *facts->simulated;
+  speeds.f32_rate *= 0.8;
+  speeds.tensor_rate *= 1.2;
+  speeds.memory_rate *= 0.7;
+  speeds.link_rate *= 0.6;
+  speeds.load_latency *= 1.15;
+  speeds.comm_sm_rate *= 0.85;
+  speeds.comm_thread_rate *= 0.85;
+  speeds.comm_startup *= 1.5;
+  device.facts = std::move(facts);
+  device.name = "my-board";
+  return device;
+}
+
+std::unique_ptr<Backend> machine_of(const DeviceLimits& device) {
+  BackendOptions options;
+  options.described = device;
+  options.predicts = true;
+  return *open_backend("sim", options);
+}
+
+Status nothing(std::string_view) { return {}; }
+
+const Calibration& of_other_board() {
+  static const Calibration made = *calibrate(*machine_of(other_board()), {2, 1, 1}, nothing);
+  return made;
+}
+
+double ratio_of(const std::string& name) {
+  const auto& constants = of_other_board().constants;
+  const auto found = std::ranges::find(constants, name, &FittedConstant::name);
+  return found->fitted / found->start;
+}
+
+// The oracle is the machine: its constants, which the fit does not see, are those that it has to find. It begins with H200's.
+TEST(Calibration, FindsTheConstantsOfTheMachine) {
+  EXPECT_EQ(of_other_board().start, "h200");
+  EXPECT_NEAR(ratio_of("memory_mb_per_s"), 0.7, 0.02);
+  EXPECT_NEAR(ratio_of("bf16_mflops_per_sm"), 1.2, 0.03);
+  EXPECT_NEAR(ratio_of("link_mb_per_s"), 0.6, 0.02);
+  EXPECT_NEAR(ratio_of("load_latency"), 1.15, 0.03);
+  EXPECT_NEAR(ratio_of("comm_sm_mb_per_s"), 0.85, 0.02);
+  EXPECT_NEAR(ratio_of("comm_startup_us"), 1.5, 0.1);
+}
+
+TEST(Calibration, SaysHowFarOffItIsByWhatTheFitDidNotSee) {
+  const Calibration& made = of_other_board();
+  const auto held_out = std::ranges::count_if(made.points, &CalibrationPoint::held_out);
+  const auto pairs = std::ranges::count_if(
+      made.points, [](const CalibrationPoint& point) { return point.what.find(": both") != std::string::npos; });
+  EXPECT_EQ(held_out, pairs / 3);
+  double worst = 0;
+  for (const CalibrationPoint& point : made.points) {
+    if (point.held_out) { worst = std::max(worst, point.error()); }
+  }
+  EXPECT_DOUBLE_EQ(made.worst, worst);
+  EXPECT_LT(made.worst, 0.05);
+  EXPECT_LE(made.median, made.nine_in_ten);
+  EXPECT_LE(made.nine_in_ten, made.worst);
+  EXPECT_DOUBLE_EQ(made.device.facts->model->width, made.worst);
+}
+
+TEST(Calibration, ItsFileIsTheDeviceThatTheSimulatorTakes) {
+  const Result<DeviceLimits> read = parse_device(device_file(of_other_board(), "1.2.3"), "mine.json");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->name, "my-board");
+  EXPECT_EQ(read->facts->simulated->gpcs, 1) << "not known";
+  EXPECT_EQ(read->facts->simulated->memory_rate, of_other_board().device.facts->simulated->memory_rate);
+  const std::unique_ptr<Backend> simulator = machine_of(*read);
+  const std::optional<ModelWidth>& model = simulator->devices().front().model;
+  EXPECT_DOUBLE_EQ(model->width, of_other_board().worst);
+  EXPECT_EQ(model->basis, Basis::fitted);
+  EXPECT_THAT(model->source, StartsWith("elbowroom calibrate 1.2.3 on "));
+  EXPECT_THAT(model->source, HasSubstr("held out"));
+}
+
+TEST(Calibration, AnInterruptionEndsIt) {
+  int steps = 0;
+  const auto end = [&](std::string_view) { return ++steps < 20 ? Status() : Status(failed("interrupted")); };
+  const Result<Calibration> made = calibrate(*machine_of(other_board()), {2, 1, 1}, end);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().message, "interrupted");
+  EXPECT_LE(steps, 21);
+}
+
+TEST(Calibration, ItsSettingsHaveRanges) {
+  EXPECT_EQ(calibrate(*machine_of(other_board()), {1, 1, 1}, nothing).error().message, "gpus: 1, expected 2 or more");
+  EXPECT_EQ(calibrate(*machine_of(other_board()), {2, 0, 1}, nothing).error().message, "trials: 0, expected 1 or more");
+}
+
+}  // namespace
+}  // namespace elbowroom
