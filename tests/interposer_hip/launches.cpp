@@ -26,77 +26,6 @@ std::size_t extra_bytes = 0;
 void* some_extra[5] = {reinterpret_cast<void*>(1), argument_storage, reinterpret_cast<void*>(2), &extra_bytes,
                        reinterpret_cast<void*>(3)};
 
-bool is_launch(const FakeHipCall& call, const char* name, const void* function, unsigned blocks, std::size_t shared,
-               hip::Stream stream) {
-  return std::strcmp(call.name, name) == 0 && call.function == function && call.grid[0] == blocks && call.block[0] == 64 &&
-         call.shared == shared && call.stream == stream;
-}
-
-// Whatever the policy, a program without collectives gets its own calls and nothing else.
-void arguments() {
-  const TwoStreams two;
-  const hip::Event start = make_event();
-  const hip::Event stop = make_event();
-  const auto plain = reinterpret_cast<void*>(two.module_gemm);
-  EXPECT(hipLaunchKernel(two.gemm, {2, 3, 4}, {64, 2, 1}, argument_storage, 128, two.compute) == 0);
-  EXPECT(is_launch(last_call(), "hipLaunchKernel", two.gemm, 2, 128, two.compute) && last_call().parameters == argument_storage);
-  EXPECT(last_call().grid[1] == 3 && last_call().grid[2] == 4 && last_call().block[1] == 2);
-  EXPECT(hipExtLaunchKernel(two.gemm, {5, 1, 1}, {64, 1, 1}, argument_storage, 16, two.comm, start, stop, 1) == 0);
-  EXPECT(is_launch(last_call(), "hipExtLaunchKernel", two.gemm, 5, 16, two.comm) && last_call().flags == 1);
-  EXPECT(last_call().start_event == start && last_call().stop_event == stop);
-  EXPECT(hipModuleLaunchKernel(two.module_gemm, 6, 1, 1, 64, 1, 1, 32, two.compute, nullptr, some_extra) == 0);
-  EXPECT(is_launch(last_call(), "hipModuleLaunchKernel", plain, 6, 32, two.compute) && last_call().extra == some_extra);
-  // 450 threads in blocks of 64 are seven whole blocks to the fake and a part to the program: passed on as it came.
-  EXPECT(elbowroom_ext_module_launch(two.module_gemm, 448, 1, 1, 64, 1, 1, 8, two.comm, argument_storage, nullptr, nullptr, stop,
-                                     1) == 0);
-  EXPECT(last_call().grid[0] == 7 && last_call().shared == 8 && last_call().stop_event == stop && last_call().flags == 1);
-  EXPECT(hipExtModuleLaunchKernel(two.module_gemm, 64, 1, 1, 64, 1, 1, 8, two.comm, argument_storage, nullptr, nullptr, nullptr,
-                                  0) == 0);
-  EXPECT(is_launch(last_call(), "hipExtModuleLaunchKernel", plain, 1, 8, two.comm));
-  EXPECT(hipLaunchCooperativeKernel(two.gemm, {4, 1, 1}, {64, 1, 1}, argument_storage, 64, two.compute) == 0);
-  EXPECT(is_launch(last_call(), "hipLaunchCooperativeKernel", two.gemm, 4, 64, two.compute));
-  EXPECT(hipModuleLaunchCooperativeKernel(two.module_gemm, 4, 1, 1, 64, 1, 1, 64, two.compute, argument_storage) == 0);
-  EXPECT(is_launch(last_call(), "hipModuleLaunchCooperativeKernel", plain, 4, 64, two.compute));
-  EXPECT(fake_hip_call_count() == 7);
-}
-
-// The forms with a configuration, whose attributes stay the program's own.
-void configurations() {
-  const TwoStreams two;
-  hip::LaunchAttribute own{};
-  own.id = static_cast<hip::LaunchAttributeId>(10);
-  const hip::LaunchConfig config{{3, 1, 1}, {64, 1, 1}, 24, two.comm, &own, 1};
-  EXPECT(hipLaunchKernelExC(&config, two.gemm, argument_storage) == 0);
-  EXPECT(is_launch(last_call(), "hipLaunchKernelExC", two.gemm, 3, 24, two.comm));
-  EXPECT(last_call().attribute_count == 1 && last_call().attributes[0].id == 10);
-  const hip::ModuleLaunchConfig module_config{3, 1, 1, 64, 1, 1, 24, two.comm, &own, 1};
-  EXPECT(hipDrvLaunchKernelEx(&module_config, two.module_gemm, nullptr, some_extra) == 0);
-  EXPECT(is_launch(last_call(), "hipDrvLaunchKernelEx", two.module_gemm, 3, 24, two.comm));
-  EXPECT(last_call().attribute_count == 1 && last_call().attributes[0].id == 10 && last_call().extra == some_extra);
-  EXPECT(hipLaunchKernelExC(nullptr, two.gemm, nullptr) == hip::kErrorInvalidValue);
-  EXPECT(hipDrvLaunchKernelEx(nullptr, two.module_gemm, nullptr, nullptr) == hip::kErrorInvalidValue);
-  EXPECT(fake_hip_call_count() == 2);
-}
-
-// observe: not even a collective that overlaps is touched.
-void untouched() {
-  const TwoStreams two;
-  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
-  EXPECT(launch_on(two.compute, two.gemm) == 0 && launch_on(nullptr, two.gemm) == 0);
-  EXPECT(fake_hip_call_count() == 3);
-  for (std::size_t i = 0; i < 3; ++i) { EXPECT(is_call(i, "hipLaunchKernel")); }
-}
-
-int refuse_all_reduce(const FakeHipCall* call) { return call->grid[0] == 24 ? 719 : 0; }
-
-// A launch that the runtime refuses as the program asked for it comes back with the runtime's own code.
-void failing_launch() {
-  const TwoStreams two;
-  fake_hip_set_failure(&refuse_all_reduce);
-  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 719 && hipGetLastError() == 719);
-  EXPECT(launch_on(two.compute, two.gemm) == 0 && hipGetLastError() == 0);
-}
-
 // A stream of the greatest priority carries the collective, and the program's stream waits for it.
 void carried() {
   const TwoStreams two;
@@ -340,10 +269,6 @@ void shape_refused() {
 }
 
 constexpr Case kCases[] = {
-    {"arguments", arguments},
-    {"configurations", configurations},
-    {"untouched", untouched},
-    {"failing_launch", failing_launch},
     {"carried", carried},
     {"carried_forms", carried_forms},
     {"carried_default_streams", carried_default_streams},

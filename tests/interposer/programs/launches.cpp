@@ -44,23 +44,6 @@ void per_thread_stream() {
   EXPECT(launched.extra == some_extra);
 }
 
-void cooperative() {
-  const TwoStreams two;
-  EXPECT(cuLaunchCooperativeKernel(two.gemm, 4, 1, 1, 32, 1, 1, 64, two.compute, argument_storage) == 0);
-  EXPECT(fake_call_count() == 1 && is_call(0, "cuLaunchCooperativeKernel"));
-  EXPECT(fake_call(0)->parameters == argument_storage && fake_call(0)->shared == 64);
-}
-
-// observe: not even a collective that overlaps is touched.
-void untouched() {
-  const TwoStreams two;
-  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
-  EXPECT(launch_on(two.compute, two.gemm) == 0);
-  EXPECT(launch_on(nullptr, two.gemm) == 0);
-  EXPECT(fake_call_count() == 3);
-  for (std::size_t i = 0; i < 3; ++i) { EXPECT(is_call(i, "cuLaunchKernel") && fake_call(i)->attribute_count == 0); }
-}
-
 // A step of sixteen collectives, each with a kernel beside it.
 void run_step(const TwoStreams& two) {
   for (int i = 0; i < 16; ++i) {
@@ -117,16 +100,6 @@ void host_far_ahead() {
   fake_set_finished(1);
   for (int i = 0; i < 40; ++i) { run_step(two); }
   expect_rest(two);
-}
-
-int refuse_all_reduce(const FakeCall* call) { return call->grid[0] == 24 ? 719 : 0; }
-
-// A launch that the driver refuses as the program asked for it comes back with the driver's own code.
-void failing_launch() {
-  const TwoStreams two;
-  fake_set_failure(&refuse_all_reduce);
-  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 719);
-  EXPECT(launch_on(two.compute, two.gemm) == 0);
 }
 
 // A device on which every stream has the same priority: nothing is to be given to a launch.
@@ -301,13 +274,10 @@ void shape_refused() {
 constexpr Case kCases[] = {
     {"arguments", arguments},
     {"per_thread_stream", per_thread_stream},
-    {"cooperative", cooperative},
-    {"untouched", untouched},
     {"rest", rest},
     {"orders_at_rest", orders_at_rest},
     {"short", short_run},
     {"host_far_ahead", host_far_ahead},
-    {"failing_launch", failing_launch},
     {"no_priorities", no_priorities},
     {"priority", priority},
     {"own_attributes", own_attributes},

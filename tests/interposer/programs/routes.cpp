@@ -1,5 +1,4 @@
 #include <dlfcn.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -174,25 +173,6 @@ void tuner_of_program() {
   EXPECT(dlsym(RTLD_DEFAULT, name) == dlsym(dlopen(std::getenv("ELBOWROOM_TUNER"), RTLD_NOW), name));
 }
 
-// A driver that was given back stays: the hooks keep its addresses, and another library may lie there the next time.
-void driver_given_back() {
-  const auto use = [](int launched) {
-    void* handle = dlopen(std::getenv("ELBOWROOM_SMALL_DRIVER"), RTLD_NOW);
-    EXPECT(handle != nullptr);
-    const auto launch = reinterpret_cast<LaunchKernel>(dlsym(handle, "cuLaunchKernel"));
-    EXPECT(is_interposed(reinterpret_cast<void*>(launch)));
-    EXPECT(launch(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) == launched);
-    Dl_info info{};
-    EXPECT(dladdr(dlsym(handle, "small_launches"), &info) != 0 && dlclose(handle) == 0);
-    return info.dli_fbase;
-  };
-  void* const first = use(1);
-  // What takes its place, were it free.
-  const auto pages = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  static_cast<void>(mmap(first, pages, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
-  use(2);
-}
-
 int (*launch_of_library)() = nullptr;
 
 // Whoever loads a library holds the loader's lock until all that it does at its load is done.
@@ -242,7 +222,6 @@ constexpr Case kCases[] = {
     {"proc_address_elsewhere", proc_address_elsewhere},
     {"tuner_of_program", tuner_of_program},
     {"no_driver", no_driver},
-    {"driver_given_back", driver_given_back},
     {"launch_at_load", launch_at_load},
     {"default_scope", default_scope},
     {"local_scope", local_scope},

@@ -104,30 +104,5 @@ TEST(AbTrial, KeepsAnArmThatGainsInTheNextTrialToo) {
   EXPECT_EQ(check(checked, 8'000, 8'002), 1U) << "from then on another arm must be proven faster";
 }
 
-// Two stages of a pipeline share a step of 10,000. Arm 1 costs one of them 1 %, and gains or costs the other 5 %, which finds its
-// repetition some blocks later.
-TEST(AbTrial, AStageBehindAnotherTakesNothingOfItForItsOwn) {
-  for (unsigned arms = 2; arms <= AbTrial::kMaxArms; ++arms) {
-    for (unsigned late = 5; late <= 80; late += 5) {
-      for (const double of_other : {0.95, 1.05}) {
-        AbTrial stage = started(arms);
-        AbTrial other;
-        other.begin(arms);
-        for (std::uint64_t step = 1; stage.state() == AbTrial::State::trying; ++step) {
-          if (step == 1 + late) { other.on_pattern(2); }
-          stage.on_step_begun(step);
-          other.on_step_begun(step);
-          stage.on_acted();
-          other.on_acted();
-          const double time = 10'000.0 * (stage.arm() == 1 ? 1.01 : 1.0) * (other.arm() == 1 ? of_other : 1.0);
-          stage.on_step_time(step, static_cast<std::uint64_t>(time));
-          other.on_step_time(step, static_cast<std::uint64_t>(time));
-        }
-        EXPECT_NE(stage.chosen(), 1U) << arms << " arms, " << late << " steps later, " << of_other;
-      }
-    }
-  }
-}
-
 }  // namespace
 }  // namespace elbowroom::interposer

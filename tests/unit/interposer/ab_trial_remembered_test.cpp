@@ -123,14 +123,6 @@ TEST(RememberedArm, CountsForARepetitionThatIsNewAlone) {
   EXPECT_EQ(choices_of(trial).size(), 1U) << "the second has none yet";
 }
 
-TEST(RememberedArm, WithoutTimesEndsAsAnyOther) {
-  AbTrial trial = started_with(2);
-  // kMostUnmeasured trials whose first measured step is awaited in vain for kMostAhead steps each.
-  for (unsigned i = 0; i < (AbTrial::kMostUnmeasured + 1) * AbTrial::kMostAhead; ++i) { Steps(trial).begin(); }
-  EXPECT_EQ(trial.arm(), 0U);
-  EXPECT_TRUE(choices_of(trial).empty()) << "nothing was found";
-}
-
 TEST(OwnChoices, AreCountedByTheTrialsThatEndedWithThem) {
   AbTrial trial;
   trial.begin(3);
