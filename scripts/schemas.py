@@ -86,6 +86,8 @@ BY_HAND = {"explain", "device"}
 MAPS = {"versions", "refused", "environment", "passed_through", "without_driver", "not_direct", "not_in_place"}
 # Documents of users: an unknown member is an error. Programs that read the others pass over members that they do not know.
 READ = {"scenario", "step", "machine"}
+# Between processes of Elbowroom, or no JSON.
+WITHOUT_SCHEMA = {"page", "markdown", "run-process", "symmetric", "tuning"}
 SHORT = 400  # characters of an example's string
 
 
@@ -199,10 +201,16 @@ def schema_file(kind: str) -> Path:
     return ROOT / "docs" / "device.schema.json" if kind == "device" else FOLDER / f"{kind}-1.json"
 
 
+def without_schema() -> list[str]:
+    files = [file for folder in ("src", "tools", "include", "python") for file in (ROOT / folder).rglob("*") if file.suffix in {".cpp", ".hpp", ".py"}]
+    kinds = {kind for file in files for kind in re.findall(r'"elbowroom\.([a-z_-]+)/1"', file.read_text(encoding="utf-8"))}
+    return [f"elbowroom.{kind}/1: no schema" for kind in sorted(kinds - WITHOUT_SCHEMA) if not schema_file(kind).exists()]
+
+
 def check(program: str) -> list[str]:
     import jsonschema
 
-    found = []
+    found = without_schema()
     now = written(program)
     for kind in sorted({*now, *KEPT, "explain"}):
         validator = jsonschema.Draft202012Validator(closed(json.loads(schema_file(kind).read_text(encoding="utf-8"))))
