@@ -59,4 +59,11 @@ if command -v cc >/dev/null; then
 fi
 
 expect 2 doctor --json FILE
+# A bare chroot has no /proc, by which the program finds its own folder.
+if unshare -rm sh -c 'mount -t tmpfs none /proc' 2>/dev/null; then
+  command_line='run -- true (no /proc)'
+  unshare -rm sh -c 'mount -t tmpfs none /proc && exec "$0" run -- true' "$ELBOWROOM_BIN" >"$out" 2>"$err"
+  [ $? -eq 1 ] || fail 'goes on without /proc'
+  complains '/proc/self/exe: cannot be read, expected /proc to be mounted'
+fi
 finish

@@ -11,6 +11,7 @@ namespace fs = std::filesystem;
 Result<std::string> find_library(std::string_view library) {
   std::error_code unknown;
   const fs::path self = fs::read_symlink("/proc/self/exe", unknown).parent_path();
+  if (unknown) { return failed("/proc/self/exe: cannot be read, expected /proc to be mounted"); }
   for (const char* folder : {".", "../lib", "../" ELBOWROOM_INSTALL_LIBDIR}) {
     const fs::path candidate = fs::weakly_canonical(self / folder / library, unknown);
     if (unknown || !fs::is_regular_file(candidate, unknown)) { continue; }
