@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Simulated steps on 64 to 4,096 ranks under three schemes, as the table of docs/results/scale.md.
+"""Simulated steps on 2 to 4,096 ranks, under baselines and `tuned`, as the tables of docs/results/scale.md.
 
-usage: scale.py [ELBOWROOM]
+usage: scale.py [ELBOWROOM [TABLE...]]     weak, strong, machines, measured; all by default
 
-Each replica's work stays the same (weak scaling). Ranks are H100s, 8 a host with 8 x 400 Gb/s (h100-8x400).
+Ranks are H100s, 8 a host with 8 x 400 Gb/s (h100-8x400), but for the table of machines.
 """
 
 import json
@@ -13,43 +13,76 @@ import subprocess
 import sys
 import tempfile
 
-SCHEMES = ("sequential", "concurrent", "priority")
-RANKS = (64, 256, 1024, 4096)
-LLAMA_8B = ("--preset", "llama-3-8b", "--tokens", "8192", "--recompute", "full")
+SCHEMES = ("sequential", "concurrent", "priority", "tuned")
+LLAMA_8B = ("--preset", "llama-3-8b", "--recompute", "full")
 OF_59B = ("--layers", "80", "--hidden", "8192", "--ffn", "28672", "--heads", "64", "--sequence", "4096", "--tokens", "65536")
+MIXTRAL = ("--preset", "mixtral-8x7b", "--layers", "8", "--tokens", "8192", "--capacity", "1.25", "--ep", "8")
 WAYS = {
-    "data, 8B": lambda ranks: (*LLAMA_8B, "--dp", str(ranks)),
-    "sharded, 8B": lambda ranks: (*LLAMA_8B, "--fsdp", str(ranks)),
-    "sharded in hosts of 8, 8B": lambda ranks: (*LLAMA_8B, "--fsdp", "8", "--dp", str(ranks // 8)),
+    "data, 8B": lambda ranks: (*LLAMA_8B, "--tokens", "8192", "--zero", "1", "--dp", str(ranks)),
+    "data, 8B, fp8 gradients": lambda ranks: (*LLAMA_8B, "--tokens", "8192", "--zero", "1", "--dp", str(ranks), "--compress", "fp8"),
+    "sharded, 8B": lambda ranks: (*LLAMA_8B, "--tokens", "8192", "--fsdp", str(ranks)),
+    "sharded in hosts of 8, 8B": lambda ranks: (*LLAMA_8B, "--tokens", "8192", "--fsdp", "8", "--dp", str(ranks // 8)),
+    "experts, 12B": lambda ranks: (*MIXTRAL, "--zero", "1", "--dp", str(ranks // 8)),
     "pipeline, 59B": lambda ranks: (*OF_59B, "--tp", "8", "--pp", "8", "--micro", "16", "--dp", str(ranks // 64)),
 }
+# The batch is 1,048,576 tokens, whatever the ranks.
+STRONG = {
+    f"{way}, strong": lambda ranks, share=share: (*LLAMA_8B, "--sequence", "2048", "--tokens", str(2**20 // ranks), *share(ranks))
+    for way, share in {
+        "data, 8B": lambda ranks: ("--zero", "1", "--dp", str(ranks)),
+        "sharded in hosts of 8, 8B": lambda ranks: ("--fsdp", "8", "--dp", str(ranks // 8)),
+    }.items()
+}
+# Measured on 2 x H100 (results/h100/steps-2gpu.json).
+SHAPE = ("--layers", "2", "--hidden", "4096", "--ffn", "11008", "--tokens", "4096", "--repeats", "2")
+EXPERTS = ("--layers", "2", "--hidden", "2048", "--ffn", "8192", "--experts", "4", "--tokens", "4096", "--repeats", "2")
+MEASURED = {
+    "dp": lambda ranks: (*SHAPE, "--dp", str(ranks)),
+    "dp-fp8": lambda ranks: (*SHAPE, "--dp", str(ranks), "--compress", "fp8"),
+    "dp-powersgd": lambda ranks: (*SHAPE, "--dp", str(ranks), "--compress", "powersgd=8"),
+    "fsdp": lambda ranks: (*SHAPE, "--fsdp", str(ranks)),
+    "ep": lambda ranks: (*EXPERTS, "--ep", "2", *(("--dp", str(ranks // 2)) if ranks > 2 else ())),
+}
+TABLES = {
+    "weak": [(way, options, "h100-8x400", ranks) for way, options in WAYS.items() for ranks in (64, 256, 1024, 4096)],
+    "strong": [(way, options, "h100-8x400", ranks) for way, options in STRONG.items() for ranks in (64, 128, 256, 512)],
+    "machines": [(f"{way}, {machine}", WAYS[way], machine, ranks) for way in ("sharded in hosts of 8, 8B", "experts, 12B")
+                 for machine in ("a100-8x200", "h100-8x400", "b200-8x400") for ranks in (64, 1024)],
+    "measured": [(f"two layers, {way}", options, "h100-8x400", ranks) for way, options in MEASURED.items() for ranks in (2, 64, 1024)],
+}  # fmt: skip
 
 
 def run(*command: str) -> tuple[float, float]:
     """Processor time in seconds and greatest memory in MB of a command that succeeds."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     if status != 0:
         sys.exit(f"scale.py: {' '.join(command)}: failed")
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000
 
 
+def times(result: str) -> dict[str, float]:
+    results = json.loads(pathlib.Path(result).read_text())["cases"][0]["results"]
+    return {row["scheme"]: row["time_us"]["median"] / 1000 for row in results}
+
+
 def main() -> None:
     binary = sys.argv[1] if len(sys.argv) > 1 else "elbowroom"
     print("| step | ranks |", " | ".join(f"{scheme} (ms)" for scheme in SCHEMES), "| reduction (%) | bench (s) | (MB) |")
     print("| --- | ---: |" + " ---: |" * (len(SCHEMES) + 3))
-    with tempfile.TemporaryDirectory() as folder:
-        step, result = (str(pathlib.Path(folder) / name) for name in ("step.json", "result.json"))
-        for way, options in WAYS.items():
-            for ranks in RANKS:
+    for table in sys.argv[2:] or TABLES:
+        for way, options, machine, ranks in TABLES[table]:
+            with tempfile.TemporaryDirectory() as folder:
+                step, profile, result = (str(pathlib.Path(folder) / name) for name in ("step.json", "profile.json", "result.json"))
                 run(binary, "step", "transformer", *options(ranks), "--json", step)
-                taken, memory = run(binary, "bench", "--scenario", step, "--backend", "sim", "--device", "h100", "--machine",
-                                    "h100-8x400", "--scheme", ",".join(SCHEMES), "--json", result)
-                results = json.loads(pathlib.Path(result).read_text())["cases"][0]["results"]
-                times = {row["scheme"]: row["time_us"]["median"] / 1000 for row in results}
-                reduction = 100 * (1 - min(times.values()) / times["sequential"])
-                print(f"| {way} | {ranks:,} |", " | ".join(f"{times[scheme]:,.0f}" for scheme in SCHEMES),
-                      f"| {reduction:.0f} | {taken:.1f} | {memory:.0f} |", flush=True)
+                on = ("--scenario", step, "--backend", "sim", "--machine", machine)
+                taken, memory = run(binary, "bench", *on, "--scheme", ",".join(SCHEMES[:3]), "--json", result)
+                run(binary, "tune", *on, "--budget", "20", "--profile", profile)
+                run(binary, "bench", *on, "--scheme", ",".join(SCHEMES), "--profile", profile, "--json", result)
+                took = times(result)
+            reduction = 100 * (1 - min(took.values()) / took["sequential"])
+            print(f"| {way} | {ranks:,} |", " | ".join(f"{took[scheme]:,.1f}" if took["sequential"] < 100 else f"{took[scheme]:,.0f}" for scheme in SCHEMES),
+                  f"| {reduction:.0f} | {taken:.1f} | {memory:.0f} |", flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <utility>
 
 #include "steps/compression.hpp"
@@ -22,7 +23,14 @@ void DataParallel::close(Bucket& bucket) {
   Updated updated{fmt::format("{}{}", bucket.kind, bucket.count++), stage_, elements_of(bucket.gradients), {}, {}};
   writer_.at(stage_, stage);
   if (writer_.ranks_along(bucket.axes) > 1) {
-    updated.after = add_gradients(writer_, request_, updated.name, bucket.gradients, bucket.axes);
+    if (request_.parallel.zero == 0) {
+      updated.after = add_gradients(writer_, request_, updated.name, bucket.gradients, bucket.axes);
+    } else {
+      const std::int64_t ranks = writer_.ranks_along(bucket.axes);
+      updated.after = scatter_gradients(writer_, request_, updated.name, bucket.gradients, bucket.axes);
+      updated.parameters = (updated.parameters + ranks - 1) / ranks;
+      updated.shared_along = bucket.axes;
+    }
   } else {
     for (const Gradient& gradient : bucket.gradients) { updated.after = joined(std::move(updated.after), gradient.made_by); }
   }

@@ -25,7 +25,8 @@ struct Updated {
   int stage = 0;
   std::int64_t parameters = 0;  ///< that this rank updates
   Ends after;
-  Ends gathers;  ///< that send the new parameters to others in the repeat that follows
+  Ends gathers;            ///< that send the new parameters to others in the repeat that follows
+  Axes shared_along = {};  ///< ranks that gather them from each other behind the update; empty: each rank updates its own
 };
 
 inline std::int64_t elements_of(const std::vector<Gradient>& gradients) {

@@ -1,8 +1,15 @@
 #include "steps/local_shape.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace elbowroom::steps {
+namespace {
+
+// So that two and a half times as much is a product's side.
+constexpr std::int64_t kAttended = 16;
+
+}  // namespace
 
 std::int64_t sequence_of(const TransformerStep& request) {
   if (request.sequence) { return *request.sequence; }
@@ -18,6 +25,7 @@ LocalShape local_shape(const TransformerStep& request) {
   shape.tokens = request.tokens / parallel.micro;
   shape.norm_tokens = parallel.sequence_parallel ? shape.tokens / parallel.tp : shape.tokens;
   shape.sequence = sequence_of(request);
+  shape.attended = std::llround(static_cast<double>(shape.sequence) / request.attention_rate / kAttended) * kAttended;
   shape.hidden = decoder.hidden;
   shape.head = head_size;
   shape.attention = decoder.heads * head_size / parallel.tp;

@@ -14,6 +14,7 @@ struct LocalShape {
   std::int64_t tokens = 0;       ///< of a micro-batch
   std::int64_t norm_tokens = 0;  ///< of these between the parts that tensor parallelism shares
   std::int64_t sequence = 0;
+  std::int64_t attended = 0;  ///< tokens of a sequence, more where fused attention is slower than a product
   std::int64_t hidden = 0;
   std::int64_t head = 0;       ///< columns of one
   std::int64_t attention = 0;  ///< columns of this rank's heads

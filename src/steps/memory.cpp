@@ -53,8 +53,9 @@ TrainingMemory training_memory(const TransformerStep& request) {
   const std::int64_t parameters = parameters_of_rank(request, shape) / request.parallel.fsdp;
   TrainingMemory memory;
   memory.parameters = Bytes(kParameter * parameters);
-  memory.gradients = size_of(request.gradients) * parameters;
-  memory.optimizer = Bytes(request.optimizer ? kOptimizer * parameters : 0);
+  const int zero = request.parallel.zero;
+  memory.gradients = size_of(request.gradients) * (parameters / (zero == 2 ? request.parallel.dp : 1));
+  memory.optimizer = Bytes(request.optimizer ? kOptimizer * (parameters / (zero > 0 ? request.parallel.dp : 1)) : 0);
   memory.activations = Bytes(activations(request, shape));
   return memory;
 }

@@ -143,7 +143,8 @@ Status check_kv_heads(const Decoder& decoder, int tp) {
 
 Status check_sequence(const TransformerStep& request, std::int64_t tokens) {
   const auto fits = [&](std::int64_t sequence) {
-    return sequence >= kSequence && sequence % kSequence == 0 && sequence * 5 / 2 <= kLongest && tokens % sequence == 0;
+    return sequence >= kSequence && sequence % kSequence == 0 &&
+           static_cast<double>(sequence) * 5 / 2 / request.attention_rate <= kLongest && tokens % sequence == 0;
   };
   const std::int64_t asked = sequence_of(request);
   if (fits(asked)) { return {}; }
@@ -258,6 +259,26 @@ Status check_sharing(const TransformerStep& request) {
   return {};
 }
 
+/// ZeRO's third stage is fsdp.
+Status check_zero(const TransformerStep& request) {
+  const Parallelism& parallel = request.parallel;
+  if (parallel.zero == 0) { return {}; }
+  if (parallel.zero < 1 || parallel.zero > 2) { return bad_option("zero", parallel.zero, "1 or 2; --fsdp is stage 3"); }
+  if (parallel.dp == 1) { return bad_option("zero", parallel.zero, "--dp above 1 (its ranks part the optimizer)"); }
+  if (request.repeats > 1) { return bad_option("repeats", request.repeats, "1 with --zero (a step ends with whole parameters)"); }
+  return {};
+}
+
+Status check_attention(const TransformerStep& request) {
+  if (!(request.attention_rate >= 0.05 && request.attention_rate <= 1)) {
+    return bad_option("attention-rate", request.attention_rate, "0.05 to 1");
+  }
+  if (request.attention_rate < 1 && request.kernels == Kernels::eager) {
+    return bad_option("attention-rate", request.attention_rate, "1 with --kernels eager (its attention is products and passes)");
+  }
+  return {};
+}
+
 Status check_kernels(const TransformerStep& request) {
   if (request.recompute == Recompute::selective && request.kernels == Kernels::fused) {
     return invalid_input("--recompute: selective, expected --kernels eager (fused attention repeats its scores anyway)");
@@ -283,9 +304,10 @@ Status check_compression(const TransformerStep& request) {
     return invalid_input("--compress: bf16 of gradients that are bf16 already, expected --gradients f32");
   }
   const bool whole = compression.kind == Kind::powersgd || compression.kind == Kind::topk;
-  if (whole && parallel.fsdp > 1) {
-    return invalid_input(fmt::format("--compress: {} needs whole gradients on every rank, expected --fsdp 1",
-                                     compression.kind == Kind::topk ? "topk" : "powersgd"));
+  if (whole && (parallel.fsdp > 1 || parallel.zero > 0)) {
+    return invalid_input(fmt::format("--compress: {} needs whole gradients on every rank, expected {}",
+                                     compression.kind == Kind::topk ? "topk" : "powersgd",
+                                     parallel.zero > 0 ? "no --zero" : "--fsdp 1"));
   }
   if (compression.kind == Kind::fp8 && parallel.fsdp > 1 && parallel.dp > 1) {
     return invalid_input("--compress: fp8 with both --dp and --fsdp would quantise twice, expected one of them");
@@ -311,8 +333,9 @@ Status check_length(std::size_t operations) {
 Status check(const TransformerStep& request) {
   if (Status ranges = check_ranges(request); !ranges) { return ranges; }
   if (Status ranks = check_ranks(request.parallel); !ranks) { return ranks; }
-  for (Status (*rule)(const TransformerStep&) : {check_experts, check_sharing, check_kernels, check_compression, check_pipeline,
-                                                 check_two_batch, check_least_length, check_sizes}) {
+  for (Status (*rule)(const TransformerStep&) :
+       {check_experts, check_sharing, check_zero, check_attention, check_kernels, check_compression, check_pipeline,
+        check_two_batch, check_least_length, check_sizes}) {
     if (Status kept = rule(request); !kept) { return kept; }
   }
   return {};

@@ -178,6 +178,10 @@ class Composer {
       writer_.at(one.stage, request_.parallel.pp > 1 ? fmt::format("stage{}.", one.stage) : "");
       const int made = writer_.compute(one.name + ".update", pass(one.parameters * (26 + gradient) / 2), one.after);
       for (const int gathered : one.gathers) { writer_.wait_for_previous(gathered, made); }
+      if (one.shared_along.empty()) { continue; }
+      const Bytes gathered(bf16_bytes(one.parameters * writer_.ranks_along(one.shared_along)));
+      writer_.collective(one.name + ".parameters.all_gather", CollectiveOp::all_gather, gathered, DataType::bf16, one.shared_along,
+                         {made});
     }
   }
 

@@ -26,6 +26,19 @@ grep -oE '"name": "m[01]\.l0\.[^"]*"' "$out" | grep -A 1 -m 1 dispatch | grep -q
 expect 2 step transformer "${pairs[@]}"
 complains '--micro: 1, expected a multiple of 2 (--two-batch); the next is 2'
 
+# 128 sequences of 8,192 tokens on 8 replicas; ZeRO's third stage is fsdp.
+expect 0 step transformer --preset llama-3-8b --global-batch 128 --micro 16 --dp 8 --zero 1
+says 'dp=8: 8 ranks; 131,072 tokens of each replica'
+says 'reduce_scatter dp'
+expect 0 step transformer --preset llama-3-8b --global-batch 8 --dp 8 --zero 3
+says 'fsdp=8: 8 ranks; 8,192 tokens of each replica'
+expect 2 step transformer --preset llama-3-8b --global-batch 100 --dp 8
+complains '--global-batch: 100, expected a multiple of 8 up to 16777216 (replicas times --micro)'
+expect 2 step transformer --preset llama-3-8b --global-batch 8 --tokens 8192 --dp 8
+complains '--global-batch: given with --tokens, expected one of them'
+expect 2 step transformer "${small[@]}" --dp 2 --fsdp 2 --zero 3
+complains '--zero: 3 with --fsdp, expected one of them (both part parameters)'
+
 # 8,030,261,248 parameters: 2 bytes each in buckets, 4 all-reduces in each of 32 layers and three besides.
 expect 0 step transformer --preset llama-3-8b --tokens 8192 --dp 2 --tp 4
 says '# llama-3-8b: 8,030,261,248 parameters; dp=2 tp=4: 8 ranks; 8,192 tokens of each replica'

@@ -30,6 +30,9 @@ namespace {
 
 constexpr std::string_view kStep = "elbowroom step transformer";
 
+// So that tokens are counted without overflow.
+constexpr std::int64_t kMostSequences = std::int64_t{1} << 24;
+
 struct StepArguments {
   std::optional<std::string> preset;
   std::optional<std::string> name;
@@ -46,6 +49,7 @@ struct StepArguments {
   std::optional<int> experts_per_token;
   bool untied = false;
   TransformerStep step;
+  std::optional<std::int64_t> global_batch;
   std::string schedule = "1f1b";
   std::string recompute = "none";
   std::string kernels = "fused";
@@ -107,11 +111,41 @@ Result<Decoder> decoder_of(const StepArguments& arguments) {
   return decoder;
 }
 
+/// Of one replica: as many sequences of the global batch as each replica has.
+Status set_tokens(TransformerStep& request, std::int64_t sequences) {
+  const std::optional<std::int64_t> sequence = request.sequence ? request.sequence : request.decoder.sequence;
+  if (request.tokens != 0) { return invalid_input("--global-batch: given with --tokens, expected one of them"); }
+  if (!sequence) { return invalid_input("--global-batch: given without --sequence, expected one (a preset has its longest)"); }
+  const Parallelism& parallel = request.parallel;
+  const std::int64_t replicas = std::int64_t{std::max(parallel.dp, 1)} * std::max(parallel.fsdp, 1) * std::max(parallel.ep, 1);
+  const std::int64_t parts = replicas * std::max(parallel.micro, 1);
+  if (sequences < 1 || sequences > kMostSequences || sequences % parts != 0) {
+    return invalid_input(fmt::format("--global-batch: {}, expected a multiple of {} up to {} (replicas times --micro)", sequences,
+                                     parts, kMostSequences));
+  }
+  request.sequence = sequence;
+  request.tokens = sequences / replicas * *sequence;
+  return {};
+}
+
+/// ZeRO's third stage is what --fsdp does.
+Status set_zero(Parallelism& parallel) {
+  if (parallel.zero != 3) { return {}; }
+  if (parallel.fsdp > 1) { return invalid_input("--zero: 3 with --fsdp, expected one of them (both part parameters)"); }
+  parallel.zero = 0;
+  parallel.fsdp = std::exchange(parallel.dp, 1);
+  return {};
+}
+
 Result<TransformerStep> request_of(const StepArguments& arguments) {
   TransformerStep request = arguments.step;
   Result<Decoder> decoder = decoder_of(arguments);
   if (!decoder) { return decoder.error(); }
   request.decoder = std::move(*decoder);
+  if (Status zero = set_zero(request.parallel); !zero) { return zero.error(); }
+  if (arguments.global_batch) {
+    if (Status tokens = set_tokens(request, *arguments.global_batch); !tokens) { return tokens.error(); }
+  }
   if (arguments.schedule == "interleaved") { request.parallel.schedule = PipelineSchedule::interleaved; }
   if (arguments.compress) {
     const Result<GradientCompression> compression = compression_of(*arguments.compress);
@@ -212,6 +246,7 @@ void add_parallel_options(CLI::App& command, StepArguments& arguments) {
   Parallelism& parallel = arguments.step.parallel;
   command.add_option("--dp", parallel.dp, "Replicas that add their gradients")->capture_default_str();
   command.add_option("--fsdp", parallel.fsdp, "Replicas with a share of the parameters each")->capture_default_str();
+  command.add_option("--zero", parallel.zero, "Replicas along dp part the optimizer (1), gradients (2), parameters (3: as --fsdp)");
   command.add_option("--tp", parallel.tp, "Ranks that share every matrix")->capture_default_str();
   command.add_flag("--sequence-parallel", parallel.sequence_parallel, "Ranks along tp share tokens where they share no matrix");
   command.add_option("--pp", parallel.pp, "Stages of a pipeline")->capture_default_str();
@@ -232,6 +267,8 @@ void add_kernel_options(CLI::App& command, StepArguments& arguments) {
       .add_option("--recompute", arguments.recompute, "What the backward pass computes again: none, selective (attention), full")
       ->check(CLI::IsMember({"none", "selective", "full"}))
       ->capture_default_str();
+  command.add_option("--attention-rate", arguments.step.attention_rate, "Of fused attention: share of a product's FLOP per second")
+      ->capture_default_str();
   command.add_option("--host-launch", arguments.host_launch, "Microseconds of the host for an operation of a forward pass")
       ->capture_default_str();
   command.add_option("--host-send", arguments.host_send, "Microseconds of the host for what a stage sends to its neighbour")
@@ -246,7 +283,8 @@ void add_step_command(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* command = step->add_subcommand("transformer", "Forward, backward and optimizer of a decoder on many ranks");
   const auto arguments = std::make_shared<StepArguments>();
   add_decoder_options(*command, *arguments);
-  command->add_option("--tokens", arguments->step.tokens, "Tokens of each replica in a step")->required();
+  command->add_option("--tokens", arguments->step.tokens, "Tokens of each replica in a step; or --global-batch");
+  command->add_option("--global-batch", arguments->global_batch, "Sequences of all replicas in a step, in place of --tokens");
   command->add_option("--sequence", arguments->step.sequence, "Tokens that attend to each other; a micro-batch by default");
   add_parallel_options(*command, *arguments);
   add_kernel_options(*command, *arguments);

@@ -21,6 +21,7 @@ struct Parallelism {
   int tp = 1;    ///< ranks that share every matrix
   int pp = 1;    ///< stages
   int ep = 1;    ///< ranks with experts and tokens of their own
+  int zero = 0;  ///< of Rajbhandari et al. 2019: replicas along dp part the optimizer (1), its gradients too (2); fsdp is stage 3
   bool sequence_parallel = false;
   int micro = 1;           ///< micro-batches
   bool two_batch = false;  ///< they advance in pairs side by side: one computes while the other communicates
@@ -67,6 +68,7 @@ struct TransformerStep {
   Bytes bucket = mebibytes(25);          ///< of gradients that replicas add together
   Kernels kernels = Kernels::fused;
   Recompute recompute = Recompute::none;
+  double attention_rate = 1;    ///< FLOP per second of fused attention, as a share of a product's
   Microseconds host_launch{0};  ///< of the host for an operation of a forward pass, repeated ones among them
   Microseconds host_send{0};    ///< of the host for what a stage sends to its neighbour
   bool optimizer = true;        ///< the step ends with new parameters

@@ -58,8 +58,8 @@ TransformerStep small(Parallelism parallel) {
   return request;
 }
 
-void expect_classes_as_exact(Parallelism parallel, int ranks, int classes) {
-  const Result<Step> made = transformer_step(small(std::move(parallel)));
+void expect_classes_as_exact(const TransformerStep& request, int ranks, int classes) {
+  const Result<Step> made = transformer_step(request);
   ASSERT_TRUE(made) << made.error().message;
   const Step& step = *made;
   ASSERT_EQ(step.ranks, ranks);
@@ -73,6 +73,21 @@ void expect_classes_as_exact(Parallelism parallel, int ranks, int classes) {
     const double exact = time_of(step, program, each_rank_apart(step));
     EXPECT_NEAR(time_of(step, program, found), exact, 0.01 * exact) << to_string(order);
   }
+}
+
+void expect_classes_as_exact(Parallelism parallel, int ranks, int classes) {
+  expect_classes_as_exact(small(std::move(parallel)), ranks, classes);
+}
+
+TEST(ExactRanks, RanksWithExpertsAreOneClassUnlessTokensAreUneven) {
+  Parallelism parallel;
+  parallel.ep = 4;
+  parallel.dp = 16;
+  TransformerStep request = small(parallel);
+  request.decoder.experts = 8;
+  expect_classes_as_exact(request, 64, 1);
+  request.imbalance = 1.5;
+  expect_classes_as_exact(request, 64, 4);
 }
 
 TEST(ExactRanks, StagesOfReplicasAreOneClassEach) {

@@ -51,5 +51,16 @@ TEST(MemoryOfTraining, SharesWhatRanksShare) {
   EXPECT_EQ(training_memory(request).optimizer, Bytes(3 * 197'120));
 }
 
+TEST(MemoryOfTraining, ZeroPartsTheOptimizerAndThenGradients) {
+  TransformerStep request = small_request();
+  request.parallel.dp = 4;
+  request.parallel.zero = 1;
+  EXPECT_EQ(training_memory(request).optimizer, Bytes(3 * 197'120));
+  EXPECT_EQ(training_memory(request).gradients, Bytes(2 * 197'120));
+  request.parallel.zero = 2;
+  EXPECT_EQ(training_memory(request).gradients, Bytes(2 * 197'120 / 4));
+  EXPECT_EQ(training_memory(request).parameters, Bytes(2 * 197'120));
+}
+
 }  // namespace
 }  // namespace elbowroom

@@ -102,6 +102,24 @@ TEST(StepRules, RefuseCompressionWithoutASum) {
             "--compress topk: 0.75, expected above 0 and at most 0.5 (a position takes twice what a value takes)");
 }
 
+TEST(StepRules, RefuseZeroWhereNothingIsParted) {
+  const auto zero = [](int stage, int dp) { return refusal([&](Request& r) { r.parallel.zero = stage, r.parallel.dp = dp; }); };
+  EXPECT_EQ(zero(1, 2), "");
+  EXPECT_EQ(zero(3, 2), "--zero: 3, expected 1 or 2; --fsdp is stage 3");
+  EXPECT_EQ(refusal([](Request& r) { r.parallel.zero = 1, r.parallel.dp = 1, r.parallel.tp = 2; }),
+            "--zero: 1, expected --dp above 1 (its ranks part the optimizer)");
+  EXPECT_EQ(refusal([](Request& r) { r.parallel.zero = 2, r.parallel.dp = 2, r.repeats = 2; }),
+            "--repeats: 2, expected 1 with --zero (a step ends with whole parameters)");
+  EXPECT_EQ(refusal([](Request& r) { r.compression = {Kind::topk, 0, 0.1}, r.parallel.zero = 1, r.parallel.dp = 2; }),
+            "--compress: topk needs whole gradients on every rank, expected no --zero");
+}
+
+TEST(StepRules, RefuseAnAttentionFasterThanProducts) {
+  EXPECT_EQ(refusal([](Request& r) { r.attention_rate = 1.1; }), "--attention-rate: 1.1, expected 0.05 to 1");
+  EXPECT_EQ(refusal([](Request& r) { r.attention_rate = 0.5, r.kernels = Kernels::eager; }),
+            "--attention-rate: 0.5, expected 1 with --kernels eager (its attention is products and passes)");
+}
+
 // 4 layers x 1,000 micro-batches of 20 kernels at least.
 TEST(StepRules, RefuseStepsThatAreTooLong) {
   EXPECT_EQ(refusal([](Request& r) { r.parallel.micro = 1'000, r.tokens = 16'000; }),

@@ -150,5 +150,31 @@ TEST(TransformerStep, ATiedHeadIsAddedOnce) {
   EXPECT_EQ(bytes_of(step, "send_recv pp"), Bytes(2 * 128 * 64 * 2 + 2 * 2 * 32'768));
 }
 
+// 197,120 parameters in one bucket of bf16 on 4 ranks: all are scattered, a quarter is updated, all are gathered.
+TEST(TransformerStep, ZeroScattersGradientsAndGathersParameters) {
+  TransformerStep request = small_request();
+  request.parallel.dp = 4;
+  request.parallel.zero = 1;
+  const Step step = *transformer_step(request);
+  EXPECT_EQ(bytes_of(step, "reduce_scatter dp"), Bytes(2 * 197'120));
+  EXPECT_EQ(bytes_of(step, "all_gather dp"), Bytes(2 * 197'120));
+  EXPECT_EQ(bytes_of(step, "all_reduce dp"), Bytes(0));
+  EXPECT_EQ(names_before(step, "bucket0.update"), std::vector<std::string>{"bucket0.reduce_scatter"});
+  EXPECT_EQ(names_before(step, "bucket0.parameters.all_gather"), std::vector<std::string>{"bucket0.update"});
+}
+
+// 128 tokens x 64 columns of heads x 128 tokens; at half a product's rate twice as much, backward two and a half times that.
+TEST(TransformerStep, SlowAttentionIsAProductOfMoreFlop) {
+  TransformerStep request = small_request();
+  request.parallel.dp = 2;
+  request.attention_rate = 0.5;
+  const Step step = *transformer_step(request);
+  const auto depth = [&](const char* name) {
+    return std::get<LibraryGemm>(std::get<Compute>(operation_named(step, name)->what)).k;
+  };
+  EXPECT_EQ(depth("l0.attention"), 256);
+  EXPECT_EQ(depth("l0.attention.dx"), 640);
+}
+
 }  // namespace
 }  // namespace elbowroom
