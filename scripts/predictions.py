@@ -35,6 +35,9 @@ ROWS = [
       for ranks in (8, 128) for kind in ("none", "full")],
     *[(f"MPT 13B, {ranks} GPUs", "h100", "h100-8x400", (*MPT, "--fsdp", str(ranks))) for ranks in (8, 16, 32, 64)],
     ("Llama 3 70B, 64 A100", "a100", "a100-4x200", (*LLAMA_70B, "--fsdp", "64")),
+    *[(f"Llama 3 8B, 64 A100, recompute {kind}", "a100", "a100-4x200",
+       ("--preset", "llama-3-8b", "--tokens", "8192", "--attention-rate", str(FLASH_2_A100), "--fsdp", "64", "--recompute", kind))
+      for kind in ("none", "full")],
     *[(f"Megatron-Bridge, Llama 3 8B, 8 {device}, bf16", device, f"{device}-8x400", BRIDGE_8B) for device in ("h100", "b200")],
     ("Megatron-Bridge, Llama 3 70B, 64 h100, bf16, sharded", "h100", "h100-8x400", (*BRIDGE_70B, "--global-batch", "128", "--fsdp", "64", "--micro", "2")),
     *[(f"Megatron-Bridge, Llama 3 70B, 64 h100, bf16, tp 4, pp 4 x 5, {micro} of 32 micro-batches", "h100", "h100-8x400",
