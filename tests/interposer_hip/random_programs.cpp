@@ -1,24 +1,19 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <iterator>
+#include <map>
 #include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "hip_program.hpp"
-#include "order_oracle.hpp"
 
-// Random programs through the whole interposer, each call to the fake runtime and to a brute-force oracle of the program's order.
-// Whatever the interposer decides, and whatever of its own doing the runtime refuses: each launch reaches the runtime exactly once,
-// in its order and with the program's own arguments; nothing begins before what the program put before it has ended, carriers or
-// not; and only capped kernels outside captures are padded.
+// Random programs through the whole interposer. Whatever the interposer decides, and whatever of its own doing the runtime refuses:
+// each launch reaches the runtime exactly once, in its order and with the program's own arguments; nothing begins before what the
+// program put before it has ended, carriers or not; and only capped kernels are padded. Captures have programs of their own.
 
 namespace {
-
-using elbowroom::interposer::OrderOracle;
-using elbowroom::interposer::StreamId;
 
 constexpr int kPrograms = 500;
 constexpr int kBatch = 50;
@@ -26,7 +21,6 @@ constexpr int kOperations = 40;
 constexpr int kOwnError = 98;
 constexpr unsigned kManyBlocks = 100'000;
 constexpr std::size_t kStreams = 3;
-constexpr elbowroom::interposer::ContextId kContext = 0x1000;
 
 using Random = std::mt19937_64;
 std::size_t below(Random& random, std::size_t limit) { return static_cast<std::size_t>(random()) % limit; }
@@ -50,9 +44,9 @@ struct Asked {
   std::size_t shared;
   hip::Event stop;
   unsigned attributes;
-  bool is_module, cooperative, fails, collective, capped, captured;
-  hip::Stream stream;  // by its explicit handle
-  OrderOracle::Node node;
+  bool is_module, cooperative, fails, collective, capped;
+  hip::Stream stream;               // by its explicit handle
+  std::vector<std::size_t> before;  ///< launches that must have ended
 };
 
 struct Times {
@@ -80,25 +74,44 @@ struct Functions {
   std::array<hip::Function, 3> module;
 };
 
+/// The launches that whatever comes next in the program's order must wait for.
+using Frontier = std::vector<std::size_t>;
+
+struct OrderedStream {
+  Frontier last;
+  bool blocking = false;  ///< waits for the legacy default stream, and the other way round
+};
+
 struct Program {
   Random random;
   std::array<hip::Stream, kStreams>& streams;
   std::array<hip::Event, kStreams>& events;
   const Functions& functions;
-  OrderOracle oracle;
-  std::vector<Asked> launches;
   bool cooperative_products = false;  ///< beside which no collective is carried any more
-  hip::Stream capturing = nullptr;
+  std::map<hip::Stream, OrderedStream> order;
+  std::map<hip::Event, Frontier> recorded;
+  std::vector<Asked> launches;
 };
 
 std::size_t padded = 0;
 std::size_t carried = 0;
 bool refuse_added = false;
 
-StreamId oracle_id(hip::Stream stream) {
-  const auto value = reinterpret_cast<std::uintptr_t>(stream);
-  if (value == 0 || value == hip::kStreamLegacy) { return elbowroom::interposer::legacy_stream(kContext); }
-  return value == hip::kStreamPerThread ? elbowroom::interposer::per_thread_stream(kContext, 0) : value;
+const auto kLegacy = reinterpret_cast<hip::Stream>(hip::kStreamLegacy);
+const auto kPerThread = reinterpret_cast<hip::Stream>(hip::kStreamPerThread);
+
+void join(Frontier& to, const Frontier& from) { to.insert(to.end(), from.begin(), from.end()); }
+
+/// What a launch waits for, which is the last of its stream from then on. The legacy default stream and those that block for it
+/// wait for each other.
+Frontier ordered_launch(Program& program, hip::Stream stream) {
+  OrderedStream& own = program.order.at(stream);
+  Frontier before = own.last;
+  for (const auto& [other, known] : program.order) {
+    if (own.blocking && known.blocking && (stream == kLegacy || other == kLegacy)) { join(before, known.last); }
+  }
+  own.last = {program.launches.size()};
+  return before;
 }
 
 const Program* current = nullptr;
@@ -116,7 +129,7 @@ int refuse(const FakeHipCall* call) {
 }
 
 hip::Stream pick_stream(Program& program) {
-  if (program.capturing == nullptr && chance(program.random, 15)) { return nullptr; }
+  if (chance(program.random, 15)) { return nullptr; }
   return program.streams[below(program.random, kStreams)];
 }
 
@@ -171,58 +184,39 @@ void launch(Program& program) {
   asked.grid = asked.cooperative || asked.collective ? 24 : chance(random, 70) ? kManyBlocks : 100;
   asked.shared = chance(random, 30) ? 1000 : 0;
   asked.attributes = entry == Entry::kConfig || entry == Entry::kModuleConfig ? static_cast<unsigned>(below(random, 3)) : 0;
-  const bool has_stop = (entry == Entry::kExt || entry == Entry::kExtModule) && program.capturing == nullptr && chance(random, 50);
+  const bool has_stop = (entry == Entry::kExt || entry == Entry::kExtModule) && chance(random, 50);
   asked.stop = has_stop ? program.events[below(random, kStreams)] : nullptr;
   asked.fails = chance(random, 5);
-  asked.stream =
-      stream != nullptr ? stream : reinterpret_cast<hip::Stream>(per_thread ? hip::kStreamPerThread : hip::kStreamLegacy);
-  const StreamId id = oracle_id(asked.stream);
-  asked.captured = program.oracle.capturing(id);
+  asked.stream = stream != nullptr ? stream : per_thread ? kPerThread : kLegacy;
   std::uint64_t number = first_number + program.launches.size();
   void* arguments[] = {&number};
+  Frontier& last = program.order.at(asked.stream).last;
+  const Frontier unchanged = last;
+  asked.before = ordered_launch(program, asked.stream);
   program.launches.push_back(asked);
   EXPECT(call_entry(entry, asked, stream, arguments) == (asked.fails ? kOwnError : 0));
-  Asked& made = program.launches.back();
-  made.node = program.oracle.operation(id);
-  if (made.stop != nullptr && !made.fails) { program.oracle.record(reinterpret_cast<std::uintptr_t>(made.stop), id); }
+  if (asked.fails) {
+    last = unchanged;
+  } else if (asked.stop != nullptr) {
+    program.recorded[asked.stop] = last;
+  }
 }
 
-void begin_or_end_capture(Program& program) {
-  if (program.capturing == nullptr) {
-    program.capturing = program.streams[below(program.random, kStreams)];
-    EXPECT(hipStreamBeginCapture(program.capturing, hip::kCaptureModeGlobal) == 0);
-    program.oracle.begin_capture(oracle_id(program.capturing));
-    return;
-  }
-  hip::Graph graph = nullptr;
-  EXPECT(hipStreamEndCapture(program.capturing, &graph) == 0);
-  program.oracle.end_capture(oracle_id(program.capturing));
-  program.capturing = nullptr;
-  hip::GraphExec exec = nullptr;
-  EXPECT(hipGraphInstantiateWithFlags(&exec, graph, 0) == 0 && hipGraphExecDestroy(exec) == 0);
-}
+hip::Stream explicit_stream(hip::Stream stream) { return stream == nullptr ? kLegacy : stream; }
 
 void record(Program& program, hip::Event event) {
   const hip::Stream stream = pick_stream(program);
   EXPECT(hipEventRecord(event, stream) == 0);
-  program.oracle.record(reinterpret_cast<std::uintptr_t>(event), oracle_id(stream));
+  program.recorded[event] = program.order.at(explicit_stream(stream)).last;
 }
 
 void wait(Program& program, hip::Event event) {
   const hip::Stream stream = pick_stream(program);
-  const auto id = static_cast<elbowroom::interposer::EventId>(reinterpret_cast<std::uintptr_t>(event));
-  if (program.oracle.recorded(id)) {
-    const int capture = program.oracle.capture_of(id);
-    if (capture != 0 && (!program.oracle.is_active(capture) || stream == nullptr)) { return; }
-    const bool captured = program.oracle.capturing(oracle_id(stream));
-    if (captured && program.oracle.streams.at(oracle_id(stream)).capture != capture) { return; }
-  }
   EXPECT(hipStreamWaitEvent(stream, event, 0) == 0);
-  program.oracle.wait(oracle_id(stream), id);
+  join(program.order.at(explicit_stream(stream)).last, program.recorded[event]);
 }
 
 void synchronise(Program& program, hip::Event event) {
-  if (program.capturing != nullptr) { return; }
   const hip::Stream stream = pick_stream(program);
   switch (below(program.random, 4)) {
     case 0:
@@ -232,25 +226,20 @@ void synchronise(Program& program, hip::Event event) {
       EXPECT(hipEventSynchronize(event) == 0);
       break;
     case 2:
-      EXPECT(hipStreamQuery(stream) == 0);
+      static_cast<void>(hipStreamQuery(stream));
       break;
     default:
       EXPECT(hipDeviceSynchronize() == 0);
   }
 }
 
-void add_stream(Program& program, hip::Stream stream, bool blocking) {
-  program.oracle.streams[oracle_id(stream)] = {{kContext, blocking}, {}, {}, 0};
-}
-
 void replace_stream(Program& program) {
-  if (program.capturing != nullptr) { return; }
   hip::Stream& stream = program.streams[below(program.random, kStreams)];
   EXPECT(hipStreamDestroy(stream) == 0);
-  program.oracle.destroy(oracle_id(stream));
+  program.order.erase(stream);
   const bool blocking = chance(program.random, 50);
   EXPECT(hipStreamCreateWithFlags(&stream, blocking ? 0 : hip::kStreamNonBlocking) == 0);
-  add_stream(program, stream, blocking);
+  program.order[stream] = {{}, blocking};
 }
 
 void operate(Program& program) {
@@ -259,12 +248,11 @@ void operate(Program& program) {
   if (kind < 55) { return launch(program); }
   if (kind < 68) { return record(program, event); }
   if (kind < 83) { return wait(program, event); }
-  if (kind < 90) { return synchronise(program, event); }
-  return kind < 95 ? begin_or_end_capture(program) : replace_stream(program);
+  return kind < 95 ? synchronise(program, event) : replace_stream(program);
 }
 
-// In a capture, and for what fits at once or is cooperative, no shared memory is added.
-bool may_be_padded(const Asked& asked) { return !asked.captured && asked.capped && asked.grid == kManyBlocks; }
+// For what fits at once or is cooperative no shared memory is added.
+bool may_be_padded(const Asked& asked) { return asked.capped && asked.grid == kManyBlocks; }
 
 void check_arrivals(const Program& program, bool shapes) {
   std::size_t next = 0;
@@ -278,7 +266,7 @@ void check_arrivals(const Program& program, bool shapes) {
     EXPECT(call.attribute_count == asked.attributes && call.shared >= asked.shared);
     const bool explicit_stream = reinterpret_cast<std::uintptr_t>(asked.stream) > hip::kStreamPerThread;
     const bool own_stream = explicit_stream ? call.stream == asked.stream : call.stream == nullptr || call.stream == asked.stream;
-    EXPECT(own_stream || (asked.collective && !asked.captured));
+    EXPECT(own_stream || asked.collective);
     carried += own_stream ? 0 : 1;
     padded += call.shared > asked.shared ? 1 : 0;
     EXPECT(call.shared == asked.shared || (shapes && may_be_padded(asked)));
@@ -289,13 +277,8 @@ void check_arrivals(const Program& program, bool shapes) {
 
 void check_order(const Program& program) {
   for (std::size_t later = 0; later < program.launches.size(); ++later) {
-    const Asked& asked = program.launches[later];
-    if (asked.fails || asked.captured) { continue; }
-    const std::vector<bool> before = program.oracle.before(asked.node);
-    for (std::size_t earlier = 0; earlier < later; ++earlier) {
-      const Asked& other = program.launches[earlier];
-      if (!other.fails && !other.captured && before[other.node]) { EXPECT(ran[later].begin >= ran[earlier].end); }
-    }
+    if (program.launches[later].fails) { continue; }
+    for (const std::size_t earlier : program.launches[later].before) { EXPECT(ran[later].begin >= ran[earlier].end); }
   }
 }
 
@@ -304,8 +287,7 @@ void run(std::uint64_t seed, bool refuses_added, bool shapes, const Functions& f
   fake_hip_reset();
   ran.clear();
   first_number += 1000;
-  Program program{Random(seed), streams, events, functions, {}, {}, seed >= kPrograms * 3 / 4};
-  // Events and streams that an earlier program left are new to the oracle.
+  Program program{Random(seed), streams, events, functions, seed >= kPrograms * 3 / 4, {}, {}, {}};
   for (hip::Event& event : events) {
     EXPECT(hipEventDestroy(event) == 0);
     event = make_event();
@@ -314,16 +296,16 @@ void run(std::uint64_t seed, bool refuses_added, bool shapes, const Functions& f
   for (hip::Stream& stream : streams) {
     EXPECT(hipStreamDestroy(stream) == 0);
     stream = make_stream();
-    add_stream(program, stream, false);
+    program.order[stream] = {};
   }
-  add_stream(program, nullptr, true);
-  add_stream(program, reinterpret_cast<hip::Stream>(hip::kStreamPerThread), true);
+  program.order[kLegacy] = program.order[kPerThread] = {{}, true};
   fake_hip_reset();
   current = &program;
   refuse_added = refuses_added;
   fake_hip_set_failure(&refuse);
+  fake_hip_set_finished(static_cast<int>(seed % 2));  // of the others nothing seems to end
   for (int i = 0; i < kOperations; ++i) { operate(program); }
-  if (program.capturing != nullptr) { begin_or_end_capture(program); }
+  fake_hip_set_finished(1);
   EXPECT(hipDeviceSynchronize() == 0 && fake_hip_waiting() == 0);
   check_arrivals(program, shapes);
   check_order(program);
