@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Time and memory of `elbowroom explain` beside those of Holistic Trace Analysis, and on a trace of 1 GiB.
+"""Time and memory of `elbowroom explain` beside those of Holistic Trace Analysis and TraceLens, and on a trace of 1 GiB.
 
-usage: explain_speed.py ELBOWROOM TRACE.json.gz [--rounds N] [--python PYTHON] [--folder FOLDER]
+usage: explain_speed.py ELBOWROOM TRACE.json.gz [--rounds N] [--python PYTHON] [--tracelens PROGRAM] [--folder FOLDER]
 
 TRACE is ddp-v100-19370-kernels.json.gz of HolisticTraceAnalysis (tests/data/df_index_resolver). PYTHON is one with
-`pip install HolisticTraceAnalysis==0.5.0`; without it only `explain` is timed. Both read the same plain JSON, one process at a time and in turn; the median of N
+`pip install HolisticTraceAnalysis==0.5.0`; PROGRAM is TraceLens_generate_perf_report_pytorch of AMD-AGI/TraceLens, timed
+whole. All read the same plain JSON, one process at a time and in turn; the median of N
 rounds (5) counts, and for each the greatest memory of its process. HTA's time is that of reading the trace and `get_comm_comp_overlap`, without the imports. The trace of 1 GiB has the events of the small one twenty times, each time two seconds later and with correlations of its own.
 """
 
@@ -70,6 +71,7 @@ def main() -> int:
     parser.add_argument("trace", type=Path)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--python")
+    parser.add_argument("--tracelens")
     parser.add_argument("--folder", type=Path)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
@@ -77,13 +79,15 @@ def main() -> int:
         # A child's greatest memory counts what this process had when it began: this one stays small.
         with gzip.open(arguments.trace) as packed, small.open("wb") as plain:
             shutil.copyfileobj(packed, plain)
-        ours, theirs, calls = [], [], []
+        ours, theirs, calls, reports = [], [], [], []
         for _ in range(arguments.rounds):
             ours.append(run([arguments.elbowroom, "explain", str(small)]))
             if arguments.python:
                 theirs.append(run([arguments.python, "-c", HTA, str(small)]))
                 found = re.search(r"seconds ([\d.e-]+) of the processor ([\d.e-]+)", theirs[-1][3])
                 calls.append((float(found[1]), float(found[2])))
+            if arguments.tracelens:
+                reports.append(run([arguments.tracelens, "--profile_json_path", str(small), "--output_csvs_dir", str(Path(folder) / "report")]))
         wall, cpu = (statistics.median(one[i] for one in ours) for i in (0, 1))
         memory = max(one[2] for one in ours)
         print(f"{small.stat().st_size / 1e6:.1f} MB: explain {wall:.3f} s, {cpu:.3f} s of a processor, {memory / 1024:.1f} MiB")
@@ -92,6 +96,10 @@ def main() -> int:
             peak = max(one[2] for one in theirs)
             print(f"HTA, get_comm_comp_overlap: {their_wall:.2f} s, {their_cpu:.2f} s of a processor, {peak / 1024:.0f} MiB")
             print(f"explain is {their_wall / wall:.1f} times as fast by the clock, {their_cpu / cpu:.1f} times by processor time, in {memory / peak:.3f} of the memory")
+        if reports:
+            report_wall, report_cpu = (statistics.median(one[i] for one in reports) for i in (0, 1))
+            print(f"TraceLens, its report: {report_wall:.2f} s, {report_cpu:.2f} s of a processor, {max(one[2] for one in reports) / 1024:.0f} MiB")
+            print(f"explain is {report_wall / wall:.1f} times as fast by the clock, {report_cpu / cpu:.1f} times by processor time")
         big = Path(folder) / "big.json"
         maker = multiprocessing.Process(target=large, args=(small, big))
         maker.start()

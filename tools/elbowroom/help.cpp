@@ -41,7 +41,7 @@ constexpr std::array kExamples{
     Example{"transformer", "elbowroom step transformer --preset llama-3-8b --tokens 8192 --dp 2 --json step.json"},
     Example{"profile", "elbowroom profile list --profile choices.json"},
     Example{"validate", "elbowroom validate rows measured.csv"},
-    Example{"calibrate", "elbowroom calibrate --json mine.json"},
+    Example{"calibrate", "elbowroom calibrate --json calibrated.json"},
     Example{"report", "elbowroom report quick.json --html quick.html"},
     Example{"explain", "elbowroom explain trace.json.gz"},
     Example{"run", "elbowroom run -- torchrun --nproc-per-node 2 train.py"},
