@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+
+#include "explain/brackets.hpp"
 
 namespace elbowroom::explain {
 namespace {
@@ -11,6 +14,9 @@ constexpr std::size_t kAbsent = std::string::npos;
 constexpr std::size_t kLongestEvent = std::size_t{1} << 20;
 /// Members beside the events are a few kB: devices, groups of ranks.
 constexpr std::size_t kLongestMember = std::size_t{1} << 24;
+
+/// How far it goes byte by byte where 64 at a time are no way: behind a backslash, and at the end of what is there.
+constexpr std::size_t kSlowly = 256;
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
@@ -219,7 +225,14 @@ std::size_t Pieces::behind_value() {
     depth_ = depth;
     return kAbsent;
   };
-  while (at < text.size()) {
+  for (std::size_t slowly_to = 0; at < text.size();) {
+    if (depth > 0 && at >= slowly_to) {
+      Bracketed here{at, depth};
+      if (const std::optional<std::size_t> end = behind_brackets(text, here)) { return *end; }
+      at = here.at;
+      depth = here.depth;
+      slowly_to = at + kSlowly;
+    }
     const Mark mark = kMarks[static_cast<unsigned char>(text[at])];
     if (depth == 0 && at > begin_ && mark != Mark::open) {
       // A word or a number ends where its document goes on.
