@@ -294,7 +294,7 @@ unsigned AbTrial::best_proven(const Phase& phase, unsigned rounds) const {
 }
 
 // All rounds would have to show a gain that is out of reach, if they go on to differ as the first ones do. Out of reach is more
-// than one and a half errors above what these show. One error lost a gain of 2 % in 45 of 1,000 replays more.
+// than one and a half errors above what these show. One error loses a gain of 2 % in 33 more of 1,000 replays.
 bool AbTrial::futile(const Phase& phase, unsigned arm, unsigned rounds) const {
   const Difference longer = difference(phase, arm, phase.chosen, rounds);
   const double error_at_the_end = longer.spread / std::sqrt(static_cast<double>(kRounds));
