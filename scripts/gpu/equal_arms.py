@@ -3,8 +3,7 @@
 
 usage: scripts/gpu/equal_arms.py --elbowroom PROGRAM [--launches 10] [--at-once 1] [--seconds 420] [--timeout 100] [--json FILE]
 
-Two ranks take turns between a product and an all-reduce, beside which one kernel of one block runs. `--same-bits` leaves out budgets, which are not
-equal. A launch passes where every process has compared an arm and ends with the program as it is. On a machine with one GPU the ranks share it, as two hosts to
+Two ranks take turns between a product and an all-reduce, beside which one kernel of one block runs. A launch passes where every process has compared an arm and ends with the program as it is. On a machine with one GPU the ranks share it, as two hosts to
 NCCL; --at-once then lets launches disturb one another. Needs PyTorch. Prints a JSON line for each launch. Exit code 1 where fewer than 95 % pass.
 """
 

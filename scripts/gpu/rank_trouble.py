@@ -2,11 +2,9 @@
 """What ranks of a job can meet, under `elbowroom run` and without it: nothing may hang, no sum may be wrong. Each case is a launch of its own by
 torchrun; the program alone says how it has to end. Prints one JSON line for each launch.
 
-usage: scripts/gpu/rank_trouble.py --elbowroom PROGRAM [--cases late,killed] [--launches 1] [--tuner FILE] [--seconds 420] [--timeout 100] [--json FILE]
+usage: scripts/gpu/rank_trouble.py --elbowroom PROGRAM [--cases late,killed] [--launches 1] [--seconds 420] [--timeout 100] [--json FILE]
 
-Two ranks. On a machine with one GPU they share it, as two hosts to NCCL. --tuner names a tuner plugin of a user (tests/interposer makes
-`fake_tuner_v4.so`); without it the case `foreign_tuner` is not run, and is counted as failed where --cases names it. Exit code 1 where a
-launch hung, a sum was wrong, or a launch under `run` ended in another way than the program alone.
+Two ranks. On a machine with one GPU they share it, as two hosts to NCCL. Exit code 1 where a launch hung, a sum was wrong, or a launch under `run` ended in another way than the program alone.
 """
 
 from __future__ import annotations
@@ -56,9 +54,7 @@ CASES = {
     "captured": Case(),
     "spinning": Case(),
     "spinning_named": Case(under=("--communication", "wait_for_peer")),
-    "foreign_tuner": Case(environment={"NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "TUNING,INIT"}),
 }
-TUNER_SAID = "four (v4)"  # in NCCL's log, where NCCL or Elbowroom asks the user's plugin
 
 
 def arms(elbowroom: str) -> dict[str, list[str]]:
@@ -74,13 +70,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--elbowroom", default="elbowroom")
     parser.add_argument("--cases", default="")
     parser.add_argument("--launches", type=int, default=1, help="of each case in each arm")
-    parser.add_argument("--tuner", default="", help="a tuner plugin of a user")
     parser.add_argument("--seconds", type=float, default=420, help="no launch begins after these")
     parser.add_argument("--timeout", type=float, default=100, help="of one launch, in seconds")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--json", default="")
     options = parser.parse_args()
-    options.cases = options.cases.split(",") if options.cases else [name for name in CASES if name != "foreign_tuner" or options.tuner]
+    options.cases = options.cases.split(",") if options.cases else list(CASES)
     for name in options.cases:
         if name not in CASES:
             parser.error(f"--cases: '{name}', expected some of {', '.join(CASES)}")
@@ -90,8 +85,6 @@ def arguments() -> argparse.Namespace:
 def launch(name: str, arm: str, prefix: list[str], options: argparse.Namespace) -> dict[str, Any]:
     case = CASES[name]
     environment = os.environ | ALWAYS | case.environment
-    if name == "foreign_tuner":
-        environment["NCCL_TUNER_PLUGIN"] = str(Path(options.tuner).resolve())
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         under = [*prefix, *case.under, "--report", str(report), "--"] if prefix else []
@@ -101,7 +94,7 @@ def launch(name: str, arm: str, prefix: list[str], options: argparse.Namespace) 
         done = launched.run([*under, *torchrun, str(PROGRAM), name, options.device], environment, options.timeout)
         result = {"case": name, "arm": arm, "code": done.code, "seconds": round(time.monotonic() - begin, 1)}
         result["ranks"] = [json.loads(line) for line in done.output.splitlines() if line.startswith('{"rank"')]
-        result["reason"] = judged(case, name, done, result["ranks"])
+        result["reason"] = judged(case, done, result["ranks"])
         if result["reason"]:
             result["errors"] = done.errors[-20000:]
         if report.exists():
@@ -111,7 +104,7 @@ def launch(name: str, arm: str, prefix: list[str], options: argparse.Namespace) 
         return result
 
 
-def judged(case: Case, name: str, done: launched.Done, ranks: list[dict[str, Any]]) -> str:
+def judged(case: Case, done: launched.Done, ranks: list[dict[str, Any]]) -> str:
     """Empty, or why the launch failed."""
     if done.code == launched.TIMED_OUT:
         return "it hung"
@@ -121,8 +114,6 @@ def judged(case: Case, name: str, done: launched.Done, ranks: list[dict[str, Any
         return f"exit code {done.code}"
     if case.ends and len(ranks) != RANKS:
         return f"{len(ranks)} of {RANKS} ranks came to the end"
-    if name == "foreign_tuner" and TUNER_SAID not in done.output + done.errors:
-        return "the user's plugin was not asked"
     return ""
 
 

@@ -5,7 +5,7 @@
 #   usage: scripts/gpu/two_nodes.sh OUT STEP...
 #   steps: bench step steps torchrun tune plain run own-memory one-run each-run programs; `steps` verifies training steps of every kind, small ones;
 #   `programs` runs those of examples/programs, small ones, plain and under `elbowroom run`, and compares their results bit by bit; `one-run` has
-#   both nodes under one `elbowroom run`, `each-run` each rank under its own: with a budget of blocks that they have to agree on
+#   both nodes under one `elbowroom run`, `each-run` each rank under its own: with a comparison in which they agree
 #   STEP_SECONDS (100) bounds each.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -151,7 +151,7 @@ for step in "$@"; do
   export PORT=$((++port))
   launch=("$bin/elbowroom" launch -n 2 --nodes 2 -- "$bin/elbowroom")
   ranks=("$bin/elbowroom" launch -n 2 --nodes 2 -- bash "$out/rank.sh")
-  budget=(--no-memory --set budget=1 --verbose)
+  compared=(--no-memory --verbose)
   schemes=sequential,concurrent,priority,shaped_priority,comm_blocks_only,copy_engine
   case $step in
     bench) check bench "${launch[@]}" bench --backend cuda --scenario "$out/case.json" --scheme $schemes --trials 5 --timeout 40 --json "$out/bench.json" --trace "$out/trace" ;;
@@ -163,8 +163,8 @@ for step in "$@"; do
     plain) check plain bash "$out/programs.sh" shared plain env ;;
     run) check run bash "$out/programs.sh" shared run "$bin/elbowroom" run --no-memory --verbose --report "$out/run-@.json" -- ;;
     programs) STEP_SECONDS=${STEP_SECONDS:-400} check programs bash "$out/all.sh" ;;
-    one-run) check one-run "$bin/elbowroom" run "${budget[@]}" --report "$out/one-run.json" -- "${ranks[@]}" python3 $PROGRAM ;;
-    each-run) check each-run "${ranks[@]}" "$bin/elbowroom" run "${budget[@]}" --report "$out/each-run-@.json" -- python3 $PROGRAM ;;
+    one-run) check one-run "$bin/elbowroom" run "${compared[@]}" --report "$out/one-run.json" -- "${ranks[@]}" python3 $PROGRAM ;;
+    each-run) check each-run "${ranks[@]}" "$bin/elbowroom" run "${compared[@]}" --report "$out/each-run-@.json" -- python3 $PROGRAM ;;
     own-memory) check own-memory bash "$out/programs.sh" own own "$bin/elbowroom" run --no-memory --verbose --report "$out/own-@.json" -- ;;
     *) echo "two_nodes.sh: '$step', expected one of bench step steps torchrun tune plain run own-memory one-run each-run programs" >&2; exit 2 ;;
   esac

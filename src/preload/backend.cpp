@@ -41,9 +41,8 @@ Status check_run_backend(RunBackend backend, run::Policy policy, const Controls&
   if (asked.xla_buffers) {
     return invalid_input(fmt::format("--set: {} is not there with hip: RCCL refuses such buffers", kXlaBuffers));
   }
-  if (!asked.comm_rules.empty()) {
-    return invalid_input(
-        fmt::format("--set: {} is not there with hip: the setting is NCCL's", to_string(asked.comm_rules.front().first)));
+  if (asked.symmetric_blocks) {
+    return invalid_input(fmt::format("--set: {} is not there with hip: the setting is NCCL's", kSymmetricBlocks));
   }
   return {};
 }

@@ -55,14 +55,9 @@ std::optional<RememberedChoice> choice_of(const ProcessReport& process, const Pr
 }
 
 /// What an arm was worth knows the process that compared it.
-bool knows_gain(const ProcessReport& process, const ArmControls& arm) {
-  const bool of_controls = process.trial.decides != Decider::another_process && !arm.has(ArmControls::budget);
-  return process.trial.budget.decides == Decider::this_process || of_controls;
-}
+bool knows_gain(const ProcessReport& process) { return process.trial.decides != Decider::another_process; }
 
-bool decides(const ProcessReport* process) {
-  return process->trial.budget.decides == Decider::this_process || process->trial.decides == Decider::this_process;
-}
+bool decides(const ProcessReport* process) { return process->trial.decides == Decider::this_process; }
 
 std::vector<const ProcessReport*> deciders_first(std::span<const ProcessReport> processes) {
   std::vector<const ProcessReport*> sorted;
@@ -74,14 +69,13 @@ std::vector<const ProcessReport*> deciders_first(std::span<const ProcessReport> 
 }  // namespace
 
 ChoiceSurroundings choice_surroundings(std::optional<std::string> driver, const run::Rules& rules, const Controls& controls,
-                                       const BudgetQuestions& budgets, const Variables& environment) {
+                                       const Variables& environment) {
   run::Rules that_count = rules;
   that_count.trial = true;
   std::string options = run::rules_text(that_count);
   for (const auto& [variable, value] : library_settings(controls, environment)) {
     options += fmt::format("{}={}\n", variable, value);
   }
-  if (budgets.left_out) { options += "budget off\n"; }
   if (!options.empty()) { options.pop_back(); }
   std::ranges::replace(options, '\n', ';');
   return {std::move(driver), as_line(std::move(options))};
@@ -118,7 +112,7 @@ detail::NewChoices new_choices(std::span<const ProcessReport> processes, const C
         found.kept.erase(other);
       } else {
         const std::int64_t decisions = std::min(other->decisions, choice->decisions);
-        if (knows_gain(*process, made.arm) && choice->gain < other->gain) { *other = *std::move(choice); }
+        if (knows_gain(*process) && choice->gain < other->gain) { *other = *std::move(choice); }
         other->decisions = decisions;
       }
     }

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "elbowroom/report/run_report.hpp"
-#include "preload/budget_questions.hpp"
 #include "preload/controls.hpp"
 #include "preload/variables.hpp"
 #include "run/rules.hpp"
@@ -20,7 +19,7 @@ struct ChoiceSurroundings {
   std::string options;  ///< rules that change the arms or what they act on, and how the communication library is set, in one line
 };
 ChoiceSurroundings choice_surroundings(std::optional<std::string> driver, const run::Rules& rules, const Controls& controls,
-                                       const BudgetQuestions& budgets, const Variables& environment);
+                                       const Variables& environment);
 
 /// Where choices are kept: elbowroom/choices.json below XDG_CACHE_HOME, or below .cache of HOME. Absent where neither is an
 /// absolute path.

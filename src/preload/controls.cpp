@@ -19,11 +19,13 @@
 namespace elbowroom::preload {
 namespace {
 
-// Parts that a profile adds, the hook into Python programs, and NCCL's questions. The interposer never hears of them.
-constexpr std::array<std::string_view, 4> kOffElsewhereWords = {"shape", "sm_target", "symmetric", "budget"};
+// Parts that a profile adds, and the hook into Python programs. The interposer never hears of them.
+constexpr std::array<std::string_view, 3> kOffElsewhereWords = {"shape", "sm_target", "symmetric"};
 
-constexpr ProcessSetting kSymmetricBlocks{{}, run::kGreatestCommBlocks, 16};
-constexpr ProcessSetting kBudget{{}, run::kGreatestCommBlocks, 8};
+constexpr ProcessSetting kSymmetricBlocksOfProcess{{}, run::kGreatestCommBlocks, 16};
+// A number of blocks at most, beside comm_blocks, which is that and the least one.
+constexpr std::array kMostBlocks{kMostCommBlocksVariable};
+constexpr ProcessSetting kBudget{kMostBlocks, run::kGreatestCommBlocks, 8};
 constexpr std::array<std::int64_t, 2> kSwitch = {0, 1};
 constexpr ProcessSetting kXlaSwitch{{}, 1, 1, kSwitch};
 
@@ -32,7 +34,6 @@ constexpr ProcessSetting kXlaSwitch{{}, 1, 1, kSwitch};
 struct CommSetting {
   std::string_view name;
   const ProcessSetting* process;
-  std::optional<CommRule> rule = {};  ///< absent: the library's or XLA's
 
   [[nodiscard]] bool allows(std::int64_t number) const {
     if (process->allowed.empty()) { return number >= 1 && number <= process->greatest; }
@@ -54,9 +55,8 @@ std::vector<CommSetting> known_settings() {
   for (const Control& control : controls()) {
     if (control.of_process != nullptr) { settings.push_back({control.name, control.of_process}); }
   }
-  for (const auto& [rule, blocks] : {std::pair(CommRule::symmetric_blocks, &kSymmetricBlocks), {CommRule::budget, &kBudget}}) {
-    settings.push_back({to_string(rule), blocks, rule});
-  }
+  settings.push_back({kSymmetricBlocks, &kSymmetricBlocksOfProcess});
+  settings.push_back({"budget", &kBudget});
   settings.push_back({kXlaBuffers, &kXlaSwitch});
   return settings;
 }
@@ -96,9 +96,9 @@ Result<KernelCap> parse_cap(std::string_view text) {
 }
 
 Status check_settings(const Controls& controls) {
-  if (!value_of(controls.comm_library, kMostCommBlocksVariable) || !controls.has(CommRule::symmetric_blocks)) { return {}; }
+  if (!value_of(controls.comm_library, kMostCommBlocksVariable) || !controls.symmetric_blocks) { return {}; }
   return invalid_input(fmt::format("--set: {} beside {}, which is the number for all kernels; expected one of them",
-                                   to_string(CommRule::symmetric_blocks), detail::name_of<&OverlapPlan::comm_blocks>()));
+                                   kSymmetricBlocks, detail::name_of<&OverlapPlan::comm_blocks>()));
 }
 
 Result<std::vector<KernelCap>> parse_caps(std::span<const std::string> texts) {
@@ -135,13 +135,7 @@ Result<std::string> parse_off(std::string_view text) {
 
 }  // namespace
 
-std::string_view to_string(CommRule rule) { return rule == CommRule::budget ? "budget" : "symmetric_blocks"; }
-
 bool Controls::leaves_out(std::string_view part) const { return std::ranges::find(off, part) != off.end(); }
-
-bool Controls::has(CommRule rule) const {
-  return std::ranges::find(comm_rules, rule, &std::pair<CommRule, std::int64_t>::first) != comm_rules.end();
-}
 
 Status add_setting(std::string_view text, Controls& controls) {
   const std::string_view name = text.substr(0, text.find('='));
@@ -157,12 +151,12 @@ Status add_setting(std::string_view text, Controls& controls) {
   const std::span<const std::string_view> variables = setting->process->variables;
   const auto is_set = [&](std::string_view variable) { return value_of(controls.comm_library, variable).has_value(); };
   const bool of_xla = name == kXlaBuffers;
-  if (std::ranges::any_of(variables, is_set) || (setting->rule && controls.has(*setting->rule)) ||
-      (of_xla && controls.xla_buffers)) {
-    return invalid_input(fmt::format("--set: '{}' is the second of its name, expected one", text));
+  const bool of_interposer = name == kSymmetricBlocks;
+  if (std::ranges::any_of(variables, is_set) || (of_interposer && controls.symmetric_blocks) || (of_xla && controls.xla_buffers)) {
+    return invalid_input(fmt::format("--set: '{}' sets what another one sets, expected one", text));
   }
   for (const std::string_view variable : variables) { controls.comm_library.emplace_back(variable, setting->word_for(*number)); }
-  if (setting->rule) { controls.comm_rules.emplace_back(*setting->rule, *number); }
+  if (of_interposer) { controls.symmetric_blocks = *number; }
   if (of_xla) { controls.xla_buffers = *number != 0; }
   return {};
 }

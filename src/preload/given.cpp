@@ -98,11 +98,9 @@ Result<Given> give(const Asked& asked, const Offer& offer, const Here& here, con
   if (!rules) { return rules.error(); }
   // The hook gives gathers the buffers that copy engines need. Nothing else of a communicator changes by it.
   rules->symmetric_copies = hook->has_value();
-  BudgetQuestions budgets = budget_questions(asked.policy, asked.backend, controls, same_bits, here.environment);
-  ChoiceSurroundings surroundings = choice_surroundings(here.driver, *rules, controls, budgets, here.environment);
+  ChoiceSurroundings surroundings = choice_surroundings(here.driver, *rules, controls, here.environment);
   return Given{.controls = std::move(controls),
                .rules = *rules,
-               .budgets = std::move(budgets),
                .same_bits = std::move(same_bits),
                .hook = *std::move(hook),
                .surroundings = std::move(surroundings),

@@ -7,7 +7,6 @@
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/tune/profile.hpp"
 #include "preload/backend.hpp"
-#include "preload/budget_questions.hpp"
 #include "preload/choices.hpp"
 #include "preload/controls.hpp"
 #include "preload/variables.hpp"
@@ -43,8 +42,7 @@ struct Here {
 /// What the program is given, and what is kept of it.
 struct Given {
   Controls controls;
-  run::Rules rules;  ///< the same as the interposer reads it
-  BudgetQuestions budgets;
+  run::Rules rules;                      ///< the same as the interposer reads it
   std::optional<std::string> same_bits;  ///< who asked for the same results to the bit, as same_bits_asked_by says it
   std::optional<std::string> hook;       ///< absent: Python programs are left as they are
   ChoiceSurroundings surroundings;       ///< of what `auto` chooses

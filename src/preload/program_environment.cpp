@@ -43,7 +43,7 @@ Variables python_environment(const std::string& hook, const Controls& controls, 
   const bool is_first = before && (*before == hook || before->starts_with(hook + ":"));  // a run inside a run
   const std::string list = is_first ? *before : before ? fmt::format("{}:{}", hook, *before) : hook;
   Variables changes = {{"PYTHONPATH", list}, {kPythonVariable, "1"}};
-  if (controls.has(CommRule::symmetric_blocks)) { changes.emplace_back(kPythonBlocksVariable, "chosen"); }
+  if (controls.symmetric_blocks) { changes.emplace_back(kPythonBlocksVariable, "chosen"); }
   if (gradient_views) { changes.emplace_back(kPythonViewsVariable, "1"); }
   return changes;
 }

@@ -74,12 +74,6 @@ Status add_profile_rules(const Controls& controls, run::Rules& rules) {
   return {};
 }
 
-bool add_comm_rule(CommRule rule, std::int64_t value, run::Rules& rules) {
-  const auto blocks = static_cast<std::uint8_t>(value);
-  if (rule == CommRule::budget) { return rules.set_budgets({.blocks = {blocks}, .count = 1, .every = 0}); }
-  return rules.set_symmetric_blocks(blocks);
-}
-
 }  // namespace
 
 std::string block_text(const KernelFootprint& block) {
@@ -106,9 +100,10 @@ Result<run::Rules> rules_of(const Controls& controls) {
   if (controls.sm_target && !rules.set_sm_target(word(*controls.sm_target))) {
     return invalid_input(fmt::format("--sm-target: {}, expected 1 to {} SMs", controls.sm_target->count(), run::kGreatestSms));
   }
-  for (const auto& [rule, blocks] : controls.comm_rules) {
-    if (add_comm_rule(rule, blocks, rules)) { continue; }
-    return invalid_input(fmt::format("--set: '{}={}', expected 1 to {} blocks", to_string(rule), blocks, run::kGreatestCommBlocks));
+  const std::int64_t symmetric_blocks = controls.symmetric_blocks.value_or(0);
+  if (controls.symmetric_blocks && !rules.set_symmetric_blocks(static_cast<std::uint32_t>(symmetric_blocks))) {
+    return invalid_input(
+        fmt::format("--set: '{}={}', expected 1 to {} blocks", kSymmetricBlocks, symmetric_blocks, run::kGreatestCommBlocks));
   }
   for (const std::string& part : controls.off) {
     if (is_part_of_policy(part) && !rules.leave_out(part)) {

@@ -40,11 +40,10 @@ Status check_same_bits(const Controls& asked) {
                     kXlaBuffers));
   }
   const auto setting = std::ranges::find_if(asked.comm_library, changes_sums);
-  const bool rules = !asked.comm_rules.empty();
-  if (setting == asked.comm_library.end() && !rules) { return {}; }
+  if (setting == asked.comm_library.end() && !asked.symmetric_blocks) { return {}; }
   return invalid_input(
       fmt::format("--set: {} not beside --same-bits, because the order of a sum's terms depends on it; expected one of them",
-                  rules ? to_string(asked.comm_rules.front().first) : setting->first));
+                  asked.symmetric_blocks ? kSymmetricBlocks : setting->first));
 }
 
 std::optional<std::string> leave_other_bits(Controls& offered) {

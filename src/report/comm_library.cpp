@@ -14,8 +14,6 @@
 namespace elbowroom::detail {
 namespace {
 
-using Budgeted = CommLibraryActivity::Budgeted;
-
 /// "min_blocks 16, max_blocks 64", or why it is as the program asked.
 std::string made_with(JsonMembers& communicator) {
   if (const std::string refused = communicator.text("refused"); !refused.empty()) { return "as the program asked: " + refused; }
@@ -48,13 +46,6 @@ CommLibraryActivity comm_library_of(JsonMembers members, std::span<const Collect
     read.ranks = std::max(read.ranks, count_if_any(communicator, "ranks"));
     ++read.made[made_with(communicator)];
   });
-  JsonMembers budgets = members.object("budgets");
-  for (const auto& [function, value] : budgets.raw().items()) {
-    JsonMembers counts = budgets.object(function.c_str());
-    read.budgets[function] = {counts.count("asked"), counts.count("lowered")};
-  }
-  read.agreement = members.counts("agreement");
-  if (const std::string tuner = members.text("user_tuner"); !tuner.empty()) { read.tuners[tuner] = 1; }
   const bool launched = std::ranges::any_of(collectives, is_of_library);
   read.unseen = watched && launched && read.calls == 0 && read.communicators == 0 ? 1 : 0;
   return read;
@@ -67,12 +58,6 @@ void add(CommLibraryActivity& sum, const CommLibraryActivity& more) {
   sum.communicators += more.communicators;
   sum.ranks = std::max(sum.ranks, more.ranks);
   add(sum.made, more.made);
-  for (const auto& [function, counts] : more.budgets) {
-    sum.budgets[function].asked += counts.asked;
-    sum.budgets[function].lowered += counts.lowered;
-  }
-  add(sum.agreement, more.agreement);
-  add(sum.tuners, more.tuners);
 }
 
 OrderedJson json_of(const CommLibraryActivity& library) {
@@ -83,13 +68,6 @@ OrderedJson json_of(const CommLibraryActivity& library) {
   written["communicators_made"] = library.communicators;
   written["greatest_ranks"] = library.ranks.value_or(0);
   written["communicators"] = OrderedJson(library.made);
-  OrderedJson& budgets = written["budgets"] = OrderedJson::object();
-  for (const auto& [function, counts] : library.budgets) {
-    budgets[function]["asked"] = counts.asked;
-    budgets[function]["lowered"] = counts.lowered;
-  }
-  written["agreement"] = OrderedJson(library.agreement);
-  written["user_tuners"] = OrderedJson(library.tuners);
   return written;
 }
 
@@ -103,19 +81,10 @@ std::string lines_of(const CommLibraryActivity& library) {
   for (const auto& [settings, count] : library.made) {
     lines += fmt::format("            {}: {}\n", count_of(count, "communicator"), settings);
   }
-  for (const auto& [function, counts] : library.budgets) {
-    lines += fmt::format("budgets     {}: asked {} times, lowered {}\n", function, counts.asked, counts.lowered);
-  }
-  for (const auto& [state, count] : library.agreement) {
-    lines += fmt::format("agreement   {}: {}\n", count_of(count, "communicator"), state);
-  }
-  for (const auto& [tuner, count] : library.tuners) {
-    lines += fmt::format("tuner       the user's '{}' is asked first, in {} process{}\n", tuner, count, count == 1 ? "" : "es");
-  }
   if (library.unseen > 0) {
     lines += fmt::format(
         "nccl        unseen in {} process{}, which launched its kernels: it is linked statically or was found in a way "
-        "that is not followed; budgets and settings of communicators do not act there\n",
+        "that is not followed; settings of communicators do not act there\n",
         library.unseen, library.unseen == 1 ? "" : "es");
   }
   return lines;

@@ -86,21 +86,6 @@ RunActivity activity_of(Members& document) {
   return read;
 }
 
-ProcessReport::Trial::Budget budget_of(Members members) {
-  ProcessReport::Trial::Budget budget;
-  budget.state = state_if_any(members);
-  budget.reason = text_if_any(members, "reason");
-  budget.decides = parse_decider(members.text("decides"));
-  if (members.has("blocks")) { budget.kept = BlockBudget{count_if_any(members, "blocks")}; }
-  budget.decisions = count_if_any(members, "decisions");
-  if (members.has("remembered")) { budget.remembered = BlockBudget{count_if_any(members, "remembered")}; }
-  members.each("arms", [&](Members arm) {
-    budget.arms.push_back({BlockBudget{count_if_any(arm, "blocks")}, Microseconds(arm.amount("us")), arm.number("gain_percent"),
-                           arm.number("low"), arm.number("high")});
-  });
-  return budget;
-}
-
 ProcessReport::Trial trial_of(Members members) {
   ProcessReport::Trial trial;
   trial.state = state_if_any(members);
@@ -117,7 +102,6 @@ ProcessReport::Trial trial_of(Members members) {
     trial.choices.push_back({choice.text("sequence"), arm_of(choice), choice.number("gain_percent"), choice.number("low"),
                              choice.number("high"), count_if_any(choice, "decisions")});
   });
-  if (members.has("budget")) { trial.budget = budget_of(members.object("budget")); }
   return trial;
 }
 

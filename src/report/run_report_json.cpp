@@ -90,7 +90,6 @@ std::string to_json(const RunReport& report, int indent) {
   written["exit_code"] = report.exit_code;
   written["wall_s"] = report.wall.count();
   written["same_bits"] = detail::text_or_null(report.same_bits);
-  written["no_budgets"] = detail::text_or_null(report.no_budgets);
   written["closing"] = closing_line(closing_facts(report));
   written["settings"] = report.settings;
   written["energy"] = report.energy ? detail::energy_json(*report.energy) : OrderedJson();

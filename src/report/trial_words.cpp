@@ -18,7 +18,6 @@ constexpr std::array<std::string_view, 4> kDeciders = {run::kDeciderNotKnown, ru
 
 /// The bit of a control; 0 for a word that is none.
 unsigned bit_of(std::string_view word) {
-  if (word.starts_with(run::kBudgetOfArm)) { return 1U << ArmControls::budget; }
   const auto found = std::ranges::find(run::kArmControls, word);
   return found == run::kArmControls.end() ? 0 : 1U << (found - run::kArmControls.begin());
 }

@@ -21,7 +21,6 @@ inline constexpr std::size_t kMostCommunication = 32;  ///< names of kernels tha
 inline constexpr std::size_t kMostFootprints = 32;
 inline constexpr std::size_t kMostProducts = 32;
 inline constexpr std::size_t kMostDevices = 8;          ///< that rules are for
-inline constexpr std::size_t kMostBudgets = 8;          ///< that take turns
 inline constexpr std::size_t kMostChoices = 256;        ///< of earlier runs
 inline constexpr std::size_t kLongestArm = 127;         ///< bytes, of the names of the controls that were chosen
 inline constexpr std::size_t kLongestKernelName = 127;  ///< bytes, of a cap or of one that communicates

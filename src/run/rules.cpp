@@ -98,22 +98,6 @@ bool parse_cap(std::string_view argument, Rules& rules) {
          rules.add_cap(trimmed(argument.substr(0, gap)), blocks_per_sm);
 }
 
-/// Who asks for one budget alone may leave out `every`.
-bool parse_budgets(std::string_view argument, Rules& rules) {
-  Words words(argument);
-  BudgetTurns turns;
-  for (std::string_view word = words.next(); !word.empty(); word = words.next()) {
-    if (word == "every") {
-      if (!parse_number(words.next(), turns.every) || turns.every == 0 || !words.over()) { return false; }
-      break;
-    }
-    std::uint32_t blocks = 0;
-    if (turns.count == kMostBudgets || !parse_number(word, blocks) || blocks > kGreatestCommBlocks) { return false; }
-    turns.blocks[turns.count++] = static_cast<std::uint8_t>(blocks);
-  }
-  return rules.set_budgets(turns);
-}
-
 bool parse_number_rule(std::string_view argument, Rules& rules, bool (Rules::*set)(std::uint32_t)) {
   std::uint32_t number = 0;
   return parse_number(argument, number) && (rules.*set)(number);
@@ -130,7 +114,6 @@ bool parse_rule(std::string_view line, Rules& rules) {
   if (word == "product") { return parse_product(argument, rules); }
   if (word == "sm_target") { return parse_number_rule(argument, rules, &Rules::set_sm_target); }
   if (word == "symmetric_blocks") { return parse_number_rule(argument, rules, &Rules::set_symmetric_blocks); }
-  if (word == "budget") { return parse_budgets(argument, rules); }
   if (word == "symmetric_copies" && argument == "on") { return rules.symmetric_copies = true; }
   return argument == "off" && rules.leave_out(word);
 }
@@ -172,13 +155,6 @@ void write(const FootprintRule& rule, std::string& text) {
 void write(const ProductRule& rule, std::string& text) {
   const auto* known = std::ranges::find(kTypes, rule.product.type, &TypeWord::type);
   Line(text) << "product " << known->word << " 2^" << std::uint32_t{rule.product.flop_class} << " sm_target " << rule.sms;
-}
-
-void write(const BudgetTurns& turns, std::string& text) {
-  Line line(text);
-  line << "budget";
-  for (std::size_t i = 0; i < turns.count; ++i) { line << " " << std::uint32_t{turns.blocks[i]}; }
-  if (turns.every > 0) { line << " every " << turns.every; }
 }
 
 void write_rules_on(DeviceNames device, const Rules& rules, std::string& text) {
@@ -250,16 +226,6 @@ bool Rules::set_symmetric_blocks(std::uint32_t blocks) {
   return true;
 }
 
-bool Rules::set_budgets(const BudgetTurns& turns) {
-  const bool several = turns.count > 1;
-  if (turns.count == 0 || turns.count > kMostBudgets || several != (turns.every > 0)) { return false; }
-  if (!std::all_of(turns.blocks.begin(), turns.blocks.end(), [](std::uint8_t blocks) { return blocks <= kGreatestCommBlocks; })) {
-    return false;
-  }
-  budgets = turns;
-  return true;
-}
-
 bool Rules::leave_out(std::string_view part) {
   for (const Part& known : kParts) {
     if (part != known.word) { continue; }
@@ -305,7 +271,6 @@ std::string rules_text(const Rules& rules) {
   if (rules.sm_target > 0) { Line(text) << "sm_target " << rules.sm_target; }
   if (rules.symmetric_blocks > 0) { Line(text) << "symmetric_blocks " << rules.symmetric_blocks; }
   if (rules.symmetric_copies) { Line(text) << "symmetric_copies on"; }
-  if (rules.budgets.count > 0) { write(rules.budgets, text); }
   for (const Part& part : kParts) {
     if (!(rules.*part.included)) { Line(text) << part.word << " off"; }
   }

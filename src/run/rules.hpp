@@ -48,16 +48,6 @@ struct ProductRule {
   bool operator==(const ProductRule&) const = default;
 };
 
-/// `budget 8`, or several that take turns: `budget 0 8 16 every 32`. Blocks of each collective at most; 0: the library's own
-/// number.
-struct BudgetTurns {
-  std::array<std::uint8_t, kMostBudgets> blocks{};
-  std::size_t count = 0;    ///< 0: no rule
-  std::uint32_t every = 0;  ///< collectives from one turn to the next; 0: the first one stays
-
-  bool operator==(const BudgetTurns&) const = default;
-};
-
 /// What kPolicyVariable and the file of kRulesVariable say.
 struct Rules {
   Policy policy = Policy::automatic;
@@ -67,7 +57,6 @@ struct Rules {
   std::uint32_t sm_target = 0;         ///< of all products; 0: of those that a rule names
   std::uint32_t symmetric_blocks = 0;  ///< least blocks of a communicator's kernels on symmetric memory; 0: NCCL's choice
   bool symmetric_copies = false;       ///< `symmetric_copies on`: communicators whose symmetric gathers are made by copy engines
-  BudgetTurns budgets;
   std::size_t communication_count = 0;
   std::size_t cap_count = 0;
   std::size_t footprint_count = 0;
@@ -94,8 +83,6 @@ struct Rules {
   bool add_product(ProductRule rule);               ///< SMs up to kGreatestSms
   bool set_sm_target(std::uint32_t sms);            ///< the same
   bool set_symmetric_blocks(std::uint32_t blocks);  ///< up to kGreatestCommBlocks
-  /// Blocks up to kGreatestCommBlocks; `every` where there are several, and only there.
-  bool set_budgets(const BudgetTurns& turns);
   /// One of kParts.
   bool leave_out(std::string_view part);
 

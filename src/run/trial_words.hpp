@@ -17,10 +17,9 @@ inline constexpr const char* kDeciderNotKnown = "not known";
 inline constexpr const char* kDecidesHere = "this process";
 inline constexpr const char* kDecidesElsewhere = "another process";
 
-// What acts in a step: "plain", "priority, gate", "priority, budget 8".
+// What acts in a step: "plain", "priority, gate".
 inline constexpr const char* kPlainArm = "plain";
 inline constexpr std::array<const char*, 4> kArmControls = {"priority", "gate", "shape", "sm_target"};
-inline constexpr const char* kBudgetOfArm = "budget ";  ///< before its blocks
 inline constexpr const char* kBetweenControls = ", ";
 
 }  // namespace elbowroom::run

@@ -24,7 +24,6 @@
 #include "elbowroom/tune/profile_file.hpp"
 #include "output.hpp"
 #include "preload/backend.hpp"
-#include "preload/budget_questions.hpp"
 #include "preload/choices.hpp"
 #include "preload/controls.hpp"
 #include "preload/program_environment.hpp"
@@ -155,11 +154,6 @@ class Run {
     std::ranges::copy(request_.xla, std::back_inserter(changes_));
     std::ranges::move(preload::backend_environment(request_.backend, request_.policy, given.controls, request_.environment),
                       std::back_inserter(changes_));
-    if (folder_ && given.budgets.asked) {
-      const std::string job = folder_->path().filename().string();
-      std::ranges::move(preload::tuner_environment(library, job, is_one_of_ranks(), request_.environment),
-                        std::back_inserter(changes_));
-    }
     changes_.emplace_back("LD_PRELOAD", preload::preload_list(library, request_.environment));
     changes_.emplace_back(run::kPolicyVariable, text(request_.policy));
     if (given.hook) {
@@ -264,7 +258,7 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
   run->add_flag("--no-memory", arguments->no_memory,
                 "Neither use what auto chose in earlier runs nor keep what it chooses in this one");
   run->add_flag("--same-bits", arguments->same_bits,
-                "Leave out what may change the bits of a result: SM targets, symmetric memory, budgets, blocks of a profile");
+                "Leave out what may change the bits of a result: SM targets, symmetric memory, blocks of a profile");
   run->add_flag("--gradient-views", arguments->gradient_views,
                 "Gradients of DistributedDataParallel are views of its buckets, as by its gradient_as_bucket_view=True");
   run->add_flag("--verbose", arguments->verbose, "Show the report as a table on standard error");
@@ -286,7 +280,7 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
   run->add_option("--sm-target", arguments->controls.sm_target, "SMs that a library GEMM beside a collective sizes itself for");
   run->add_option("--off", arguments->controls.off,
                   "Parts to leave out: gate, priority, ab (comparing steps), symmetric (memory of PyTorch's "
-                  "collectives), budget (of collectives); shape, sm_target (a profile's)")
+                  "collectives); shape, sm_target (a profile's)")
       ->delimiter(',')
       ->take_all();
   run->callback([arguments, command, &chosen] { chosen = [arguments, command] { return run_command(*arguments, command); }; });

@@ -48,13 +48,6 @@ std::vector<std::string> settings_of(const RunRequest& request) {
   return settings;
 }
 
-std::vector<std::string> rules_of(const preload::Controls& controls) {
-  std::vector<std::string> rules;
-  rules.reserve(controls.comm_rules.size());
-  for (const auto& [rule, number] : controls.comm_rules) { rules.push_back(fmt::format("{}={}", to_string(rule), number)); }
-  return rules;
-}
-
 }  // namespace
 
 RunReport read_reports(const fs::path& folder, const RunRequest& request) {
@@ -63,9 +56,10 @@ RunReport read_reports(const fs::path& folder, const RunRequest& request) {
   report.policy = text(request.policy);
   report.backend = name(request.backend);
   report.settings = settings_of(request);
-  report.library_rules = rules_of(request.given.controls);
+  if (const auto blocks = request.given.controls.symmetric_blocks) {
+    report.library_rules = {fmt::format("{}={}", preload::kSymmetricBlocks, *blocks)};
+  }
   report.same_bits = request.given.same_bits;
-  report.no_budgets = request.given.budgets.left_out;
   const std::vector<fs::path> files = sorted_files(folder);
   for (const fs::path& file : files) {
     const fs::path suffix = file.extension();

@@ -45,19 +45,12 @@ struct KernelActivity {
 
 /// NCCL or RCCL, as far as its functions are hooked.
 struct CommLibraryActivity {
-  struct Budgeted {
-    std::int64_t asked = 0;
-    std::int64_t lowered = 0;
-  };
   std::optional<std::int64_t> version;  ///< the newest, as it names itself: 22809; absent: not seen
   std::int64_t calls = 0;               ///< of collectives, sends and receives
   std::int64_t unseen = 0;              ///< processes that launched its kernels while no call of its functions was seen
   std::int64_t communicators = 0;
-  std::optional<std::int64_t> ranks;              ///< of the greatest communicator; absent before one is made
-  std::map<std::string, std::int64_t> made;       ///< what was written into their configurations, or why nothing -> communicators
-  std::map<std::string, Budgeted> budgets;        ///< kind of collective -> how often the tuner was asked
-  std::map<std::string, std::int64_t> agreement;  ///< "possible", or why ranks agree on no budget -> communicators
-  std::map<std::string, std::int64_t> tuners;     ///< the user's plugin, which is asked first -> processes
+  std::optional<std::int64_t> ranks;         ///< of the greatest communicator; absent before one is made
+  std::map<std::string, std::int64_t> made;  ///< what was written into their configurations, or why nothing -> communicators
 };
 
 /// What the interposer saw and did, in one process or in all of a run.
@@ -91,13 +84,6 @@ struct RunActivity {
   CommLibraryActivity library;
 };
 
-/// Blocks that a collective may have.
-struct BlockBudget {
-  std::optional<std::int64_t> blocks;  ///< at most; absent: the library's own number
-
-  bool operator==(const BlockBudget&) const = default;
-};
-
 /// The report of one process, `elbowroom.run-process/1`.
 struct ProcessReport {
   /// What the process found by comparing its controls while it ran.
@@ -119,23 +105,6 @@ struct ProcessReport {
       /// Comparisons of this process that ended with it; absent: an earlier run's, not checked yet.
       std::optional<std::int64_t> decisions;
     };
-    /// What it found by comparing block budgets of collectives.
-    struct Budget {
-      struct Arm {
-        BlockBudget budget;
-        Microseconds step{0};
-        double gain = 0;  ///< as an arm's above, against the library's own number of blocks
-        double low = 0;
-        double high = 0;
-      };
-      std::optional<TrialState> state;    ///< absent: it was not to compare any
-      std::optional<std::string> reason;  ///< why it did not
-      Decider decides = Decider::not_known;
-      std::optional<BlockBudget> kept;        ///< absent before the first comparison ended
-      std::optional<std::int64_t> decisions;  ///< comparisons that ended with it; absent: an earlier run's or another process's
-      std::optional<BlockBudget> remembered;  ///< what an earlier run kept, with which this one began
-      std::vector<Arm> arms;                  ///< of the last comparison
-    };
     std::optional<TrialState> state;  ///< absent or off: it did not compare
     Decider decides = Decider::not_known;
     std::optional<std::string> why_alone;    ///< where each process decides
@@ -145,7 +114,6 @@ struct ProcessReport {
     std::vector<Arm> arms;                   ///< of the last comparison, plain first; empty before one came to an end
     std::optional<ArmControls> remembered;   ///< what an earlier run settled for and this one began with
     std::vector<Choice> choices;
-    Budget budget;
   };
 
   std::int64_t pid = 0;
@@ -177,11 +145,10 @@ struct RunReport {
   int exit_code = 0;
   std::chrono::duration<double> wall{0};
   std::vector<ProcessReport> processes;
-  std::vector<std::string> damaged;             ///< one line for each report that could not be read
-  std::string backend = "cuda";                 ///< whose launches were seen: "cuda" or "hip"
-  std::vector<std::string> library_rules = {};  ///< in force from the start, by NCCL's functions: "symmetric_blocks=16"
-  std::optional<std::string> same_bits = {};    ///< what asked for the same results to the bit; absent: nothing did
-  std::optional<std::string> no_budgets = {};   ///< because of what `auto` compared no budgets; absent: it did, or compared nothing
+  std::vector<std::string> damaged;                ///< one line for each report that could not be read
+  std::string backend = "cuda";                    ///< whose launches were seen: "cuda" or "hip"
+  std::vector<std::string> library_rules = {};     ///< in force from the start, by NCCL's functions: "symmetric_blocks=16"
+  std::optional<std::string> same_bits = {};       ///< what asked for the same results to the bit; absent: nothing did
   std::optional<RunEnergy> energy = std::nullopt;  ///< absent: nobody asked for joules
   std::vector<std::string> settings = {};          ///< in force from the start, by the environment: NAME=VALUE
   /// Documents of the hook, as in a process, of processes that used no driver.

@@ -33,10 +33,10 @@ ELBOWROOM_API Decider parse_decider(std::string_view word);
 /// What acts together in a step.
 class ArmControls {
  public:
-  enum Control : std::uint8_t { priority, gate, shape, sm_target, budget };
+  enum Control : std::uint8_t { priority, gate, shape, sm_target };
 
   ArmControls() = default;
-  /// "plain", "priority, gate", "priority, budget 8"
+  /// "plain", "priority, gate"
   ELBOWROOM_API explicit ArmControls(std::string text);
   [[nodiscard]] const std::string& text() const { return text_; }
   /// The program as it is.

@@ -96,14 +96,12 @@ void AgreementSeat::lead(std::uint32_t wanted, std::uint64_t source) {
   if (wanted != value_) { propose(wanted); }
 }
 
-std::uint32_t AgreementSeat::next(bool acknowledges) {
+std::uint32_t AgreementSeat::next() {
   if (board_ == nullptr) { return 0; }
   if (leader_ == kNobody) { find_leader(); }
   AgreementBoard::Member& self = board_->members[index_];
   Proposal now = load();
-  if (now.fate == Fate::proposed && now.at > sequence_ && acknowledges) {
-    self.acknowledged.store(now.at, std::memory_order_release);
-  }
+  if (now.fate == Fate::proposed && now.at > sequence_) { self.acknowledged.store(now.at, std::memory_order_release); }
   // Without this rank's acknowledgement it cannot have been committed; with it, the word that the swap finds is the one for all.
   if (now.fate == Fate::proposed && now.at <= sequence_ && !turn(now, Fate::aborted)) { now = load(); }
   if (now.fate == Fate::committed && now.at == sequence_) { value_ = now.value; }

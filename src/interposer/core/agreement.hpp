@@ -21,7 +21,7 @@ enum class Fate : std::uint8_t { none, proposed, committed, aborted };
 /// Packed into the one word that decides.
 struct Proposal {
   Fate fate = Fate::none;
-  std::uint32_t value = 0;  ///< below 2^22
+  std::uint32_t value = 0;  ///< below 2^kAgreedBits
   std::uint64_t at = 0;     ///< the first collective that the value is for; below 2^40
 
   friend bool operator==(const Proposal&, const Proposal&) = default;
@@ -61,13 +61,15 @@ class AgreementSeat {
   /// Takes the next place. The seat is none where more ranks come than there are: such a board is not acknowledged by all any more.
   static AgreementSeat join(AgreementBoard& board, std::uint32_t ranks, std::uint64_t process);
 
-  /// Before this rank's next collective: the value that holds for it. `acknowledges`: this rank can act by the value of a proposal.
-  std::uint32_t next(bool acknowledges);
+  /// Before this rank's next collective: the value that holds for it.
+  std::uint32_t next();
   /// For the leader, before `next`: commits what all have acknowledged, or proposes `wanted` where it is not what was decided last.
   /// `source`: the process that wants it.
   void lead(std::uint32_t wanted, std::uint64_t source);
 
   [[nodiscard]] bool sits() const { return board_ != nullptr; }
+  /// All have come.
+  [[nodiscard]] bool is_complete() const { return leader_ != kNobody; }
   /// Not before all have come.
   [[nodiscard]] bool leads() const { return board_ != nullptr && index_ == leader_; }
   /// Whether another rank of this process leads.

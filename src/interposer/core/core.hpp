@@ -73,7 +73,6 @@ struct CollectiveNote {
   std::uint64_t bytes = 0;  ///< grouped calls: the sum
   std::uint32_t ranks = 0;
   std::uint32_t library = 0;  ///< its version, as it names itself (22809)
-  bool asked = false;         ///< the library asked how many blocks it may take
 
   /// The binary logarithm of the bytes, rounded down; 0 where they are unknown.
   [[nodiscard]] constexpr std::uint8_t size_class() const {

@@ -16,14 +16,6 @@ std::uint64_t kind_key(const LaunchFacts& facts, std::uint64_t kernel) {
   return key | 1U;
 }
 
-/// What a step is known by. Budgets change the blocks of collectives that the library asks about, and the step stays the same.
-std::uint64_t signature_of(const LaunchFacts& facts, std::uint64_t kernel) {
-  if (!facts.note.asked) { return kind_key(facts, kernel); }
-  LaunchFacts of_any_grid = facts;
-  of_any_grid.grid = {};
-  return kind_key(of_any_grid, kernel);
-}
-
 void remember_footprint(KernelRecord& kernel, const LaunchFacts& facts) {
   kernel.threads = static_cast<std::uint32_t>(facts.block.count());
   kernel.dynamic_shared = facts.dynamic_shared;
@@ -231,7 +223,7 @@ Decision CoreState::decide_collective(const LaunchFacts& facts, std::uint16_t in
   decision.is_collective = true;
   if (facts.note.library != 0) { known.library = facts.note.library; }
   // First: a trial that changes its arm does so for whole steps.
-  decision.step = timed(note_collective(signature_of(facts, known.kernels[index].id), facts.host_time_ns));
+  decision.step = timed(note_collective(kind_key(facts, known.kernels[index].id), facts.host_time_ns));
   Stream* stream = meet_stream(facts.stream, hold);
   if (stream == nullptr) {
     ++known.totals.overflowed;

@@ -12,8 +12,7 @@ std::optional<unsigned> CoreState::remembered_arm() const {
 void CoreState::tell_ranks() {
   if (platform.ranks.want == nullptr) { return; }
   const std::uint64_t pattern = known.steps.locked() ? known.steps.pattern() : 0;
-  const bool settled = comparison() == AbTrial::State::settled;
-  RankWish wish{known.ranks.value(known.trial.arm(), settled), known.ranks.ready(settled)};
+  RankWish wish{known.ranks.value(known.trial.arm(), comparison() == AbTrial::State::settled), known.ranks.ready()};
   if (wish.value != 0) { wish.value |= mark_of(pattern); }
   platform.ranks.want(wish);
 }

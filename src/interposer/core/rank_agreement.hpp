@@ -5,16 +5,15 @@
 /// What the comparisons of arms and the agreement of ranks say to each other.
 namespace elbowroom::interposer {
 
-/// What ranks agree on, in one word. It has a budget in blocks, 0 for the library's own number. It has the arm of the controls,
-/// where all have the same, and whether that is settled. It has a mark of the repetition it is for.
-constexpr std::uint32_t kBudgetBlocks = 0xff;
-constexpr std::uint32_t kArmShared = 0x200;  ///< without it each process has its own arm
-constexpr std::uint32_t kArmKept = 0x400;
-constexpr unsigned kArmAt = 11;
+/// What ranks agree on, in one word: the arm of the controls, where all have the same, whether that is settled, and a mark of the
+/// repetition it is for.
+constexpr std::uint32_t kArmShared = 0x1;  ///< without it each process has its own arm
+constexpr std::uint32_t kArmKept = 0x2;
+constexpr unsigned kArmAt = 2;
 constexpr std::uint32_t kArmMask = 0x3;
-constexpr unsigned kMarkAt = 13;
+constexpr unsigned kMarkAt = 4;
 constexpr std::uint32_t kMarkMask = 0x1ff;
-constexpr unsigned kAgreedBits = 22;
+constexpr unsigned kAgreedBits = 13;
 
 constexpr std::uint32_t agreed_arm(std::uint32_t agreed) { return agreed >> kArmAt & kArmMask; }
 /// What one phase of a program left in force is none of the next one's: two differ in it but for one time in 512.
@@ -25,7 +24,7 @@ constexpr bool is_for(std::uint32_t agreed, std::uint64_t pattern) {
   return pattern != 0 && (agreed & kMarkMask << kMarkAt) == mark_of(pattern);
 }
 
-/// Counts since the process began, of collectives that the library asked about in communicators whose ranks can agree.
+/// Counts since the process began, of collectives in communicators whose ranks can agree.
 struct RankStanding {
   std::uint64_t asked = 0;
   std::uint64_t as_wanted = 0;  ///< what this process wanted was in force

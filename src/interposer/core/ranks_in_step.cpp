@@ -21,10 +21,8 @@ void RanksInStep::on_pattern(std::uint64_t pattern, const RankStanding& now) {
   counts_ = kept_ = saw_comparison_ = false;
   ask_again();
   fresh_ = true;
-  if (!possible_) {
-    go_alone(Reason::no_plugin);
-  } else if (!asked) {
-    go_alone(Reason::nothing_asked);
+  if (!possible_ || !asked) {
+    go_alone(Reason::no_ranks);
   } else if (!now.with_processes) {
     go_alone(Reason::one_process);
   } else if (const Apart* const known = find_apart()) {
@@ -77,7 +75,7 @@ void RanksInStep::on_step_begun(const RankStanding& now) {
   const std::uint64_t asked = now.asked - before.asked;
   const bool ready = now.all_ready - before.all_ready == asked;
   if (asked == 0) {
-    go_alone(Reason::nothing_asked);
+    go_alone(Reason::no_ranks);
   } else if (mode_ == Mode::asks) {
     wait_for_others(now, ready);
   } else if (mode_ == Mode::follows) {
@@ -145,11 +143,7 @@ void RanksInStep::follow(std::uint32_t agreed) {
   followed_ = {pattern_, agreed_arm(agreed), before + (std::exchange(saw_comparison_, false) ? 1 : 0)};
 }
 
-std::uint64_t RanksInStep::ready(bool settled) const {
-  if (pattern_ == 0) { return 0; }
-  if (mode_ != Mode::alone) { return combine(pattern_, arms_) | 1U; }
-  return settled ? pattern_ : 0;
-}
+std::uint64_t RanksInStep::ready() const { return pattern_ == 0 || mode_ == Mode::alone ? 0 : combine(pattern_, arms_) | 1U; }
 
 std::uint32_t RanksInStep::value(unsigned arm, bool settled) const {
   if (mode_ != Mode::decides) { return 0; }
@@ -183,14 +177,12 @@ const char* text(RanksInStep::Reason reason) {
   switch (reason) {
     case RanksInStep::Reason::none:
       return "";
-    case RanksInStep::Reason::no_plugin:
-      return "NCCL was given no tuner plugin";
+    case RanksInStep::Reason::no_ranks:
+      return "no collective of ranks that can agree was seen";
     case RanksInStep::Reason::one_process:
       return "all ranks are of one process";
-    case RanksInStep::Reason::nothing_asked:
-      return "NCCL asked about no collective on which ranks can agree";
     case RanksInStep::Reason::others_differ:
-      return "the ranks repeat different collectives";
+      return "the ranks did not come together";
     case RanksInStep::Reason::not_agreed:
       return "the ranks did not come to agree";
   }

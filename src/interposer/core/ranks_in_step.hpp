@@ -25,7 +25,7 @@ class RanksInStep {
 
   enum class Mode : std::uint8_t { alone, asks, decides, follows };
   /// Why a process chooses by itself; the report's words.
-  enum class Reason : std::uint8_t { none, no_plugin, one_process, nothing_asked, others_differ, not_agreed };
+  enum class Reason : std::uint8_t { none, no_ranks, one_process, others_differ, not_agreed };
 
   /// `possible`: there may be ranks to agree with. `arms`: names what is compared, the same in every process that compares it.
   void begin(bool possible, std::uint64_t arms);
@@ -41,7 +41,7 @@ class RanksInStep {
   /// The arm that is tried was in force during all of the step before the one that began last, so that this one counts.
   [[nodiscard]] bool counts() const { return counts_; }
   /// What is to be told to the ranks. `settled`: this process has chosen.
-  [[nodiscard]] std::uint64_t ready(bool settled) const;
+  [[nodiscard]] std::uint64_t ready() const;
   [[nodiscard]] std::uint32_t value(unsigned arm, bool settled) const;
   /// The arm of a process that does not choose by itself, by what is agreed now.
   [[nodiscard]] unsigned arm(std::uint32_t agreed) const;
@@ -68,7 +68,7 @@ class RanksInStep {
 
   bool possible_ = false;
   Mode mode_ = Mode::alone;
-  Reason reason_ = Reason::no_plugin;
+  Reason reason_ = Reason::no_ranks;
   bool counts_ = false;
   bool fresh_ = false;  ///< the repetition was found a collective ago: no step of it is over
   bool kept_ = false;

@@ -5,7 +5,6 @@
 /// What the user asked for: the words of the protocol with `elbowroom run`, which every room of the interposer uses.
 namespace elbowroom::interposer {
 
-using run::BudgetTurns;
 using run::CapRule;
 using run::DeviceNames;
 using run::FootprintRule;

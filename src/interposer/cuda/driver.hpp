@@ -7,8 +7,8 @@
 #include "interposer/cuda/cublas_lt_descriptors.hpp"
 #include "interposer/cuda/driver_calls.hpp"
 #include "interposer/driver/driver.hpp"
+#include "interposer/nccl/ranks.hpp"
 #include "interposer/nccl/report.hpp"
-#include "interposer/nccl/shared_wish.hpp"
 
 namespace elbowroom::interposer::cuda {
 

@@ -8,8 +8,8 @@
 #include "interposer/driver/driver.hpp"
 #include "interposer/hip/carriers.hpp"
 #include "interposer/hip/runtime_calls.hpp"
+#include "interposer/nccl/ranks.hpp"
 #include "interposer/nccl/report.hpp"
-#include "interposer/nccl/shared_wish.hpp"
 
 namespace elbowroom::interposer::hip {
 

@@ -9,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
 #include <new>
 #include <optional>
@@ -35,16 +34,6 @@ constexpr const char* kFolder = "/dev/shm";
 constexpr const char* kPrefix = "elbowroom-ranks-";
 // Ranks that make a communicator come within minutes of each other.
 constexpr std::time_t kForgottenAfter = std::time_t{24} * 3600;
-
-// The job of `elbowroom run`, so that what an earlier one left behind is never met.
-std::uint64_t job_hash() {
-  std::uint64_t hash = 14695981039346656037U;
-  const char* job = std::getenv("ELBOWROOM_RUN_JOB");
-  for (const char* c = job == nullptr ? "" : job; *c != '\0'; ++c) {
-    hash = (hash ^ static_cast<unsigned char>(*c)) * 1099511628211U;
-  }
-  return hash;
-}
 
 class File {
  public:
@@ -150,8 +139,7 @@ bool AgreementSegment::open(std::uint64_t communicator, std::uint32_t ranks) {
   if (ranks < 2 || ranks > AgreementBoard::kMostMembers) { return false; }
   const process::Uncancelled opening;
   const auto id = static_cast<unsigned long long>(communicator);
-  const auto job = static_cast<unsigned long long>(job_hash());
-  std::snprintf(path_.data(), path_.size(), "%s/%s%016llx-%u-%016llx-%u", kFolder, kPrefix, job, geteuid(), id, ranks);
+  std::snprintf(path_.data(), path_.size(), "%s/%s%u-%016llx-%u", kFolder, kPrefix, geteuid(), id, ranks);
   // Who finds the name taken joins, who then finds it gone makes another.
   Attempt last = Attempt::again;
   for (int tries = 0; last == Attempt::again && tries < kMostTries; ++tries) {

@@ -7,8 +7,8 @@
 
 namespace elbowroom::interposer::nccl {
 
-/// One communicator's board in memory that the processes of this host share. Named by job, user, communicator and number of ranks,
-/// and readable by its user alone. Its name is gone as soon as all ranks have joined, or when a rank leaves before that. Names that
+/// One communicator's board in memory that the processes of this host share. Named by user, communicator and number of ranks, and
+/// readable by its user alone. Its name is gone as soon as all ranks have joined, or when a rank leaves before that. Names that
 /// ranks left behind are removed by whoever makes a board a day later.
 class AgreementSegment {
  public:

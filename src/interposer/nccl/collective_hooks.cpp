@@ -9,6 +9,7 @@
 #include "interposer/nccl/functions.hpp"
 #include "interposer/nccl/library_version.hpp"
 #include "interposer/nccl/notes.hpp"
+#include "interposer/nccl/ranks.hpp"
 #include "interposer/nccl/state.hpp"
 #include "interposer/process/process.hpp"
 #include "interposer/process/routes.hpp"
@@ -18,22 +19,14 @@ using namespace process;
 namespace {
 
 // What the calls of one thread said that NCCL has not yet turned into kernels. There is one sum for each stream, as many as one
-// group may reasonably touch. Notes beyond are dropped, and their kernels are known by name and grid alone. Of communicators there
-// is room for more: ranks that share a budget in unlike ways would hang.
+// group may reasonably touch. Notes beyond are dropped, and their kernels are known by name and grid alone.
 struct Notes {
   struct Entry {
     nccl::Stream stream;
     CollectiveNote note;
   };
-  // Of one communicator, whatever its streams; what NCCL asks its tuner about.
-  struct Calls {
-    nccl::Communicator communicator;
-    std::uint32_t collectives;
-  };
   std::array<Entry, 16> entries;
-  std::array<Calls, 128> calls;
   std::size_t count = 0;
-  std::size_t communicators = 0;
 };
 
 // The calls of one thread. The notes are no thread's own variable: of those a library may bring few where it is not loaded at the
@@ -42,8 +35,6 @@ struct Calling {
   Notes* notes = nullptr;  // null: nothing is noted
   int depth = 0;           // of groups and calls in progress
   int calls_of_library = 0;
-  bool simulates = false;
-  bool asked = false;  // NCCL asked its tuner about something of it
 };
 
 thread_local constinit Calling calling{};
@@ -67,10 +58,6 @@ Notes* own_notes() {
 std::span<Notes::Entry> noted_entries() {
   Notes* const notes = calling.notes;
   return notes == nullptr ? std::span<Notes::Entry>() : std::span(notes->entries).first(notes->count);
-}
-std::span<Notes::Calls> noted_calls() {
-  Notes* const notes = calling.notes;
-  return notes == nullptr ? std::span<Notes::Calls>() : std::span(notes->calls).first(notes->communicators);
 }
 
 std::uint64_t bytes_of(nccl::DataType type) {
@@ -98,17 +85,6 @@ void add_note(Notes& notes, nccl::Stream stream, const CollectiveNote& note) {
   notes.entries[notes.count++] = {stream, note};
 }
 
-void add_call(Notes& notes, nccl::Communicator communicator, bool asks) {
-  for (Notes::Calls& calls : noted_calls()) {
-    if (calls.communicator == communicator) {
-      calls.collectives += asks ? 1 : 0;
-      return;
-    }
-  }
-  if (notes.communicators == notes.calls.size()) { return; }
-  notes.calls[notes.communicators++] = {communicator, asks ? 1U : 0U};
-}
-
 // A call or group in progress; the last one to end takes the notes with it.
 class Scope {
  public:
@@ -120,8 +96,7 @@ class Scope {
   static void leave() {
     if (calling.depth > 0) { --calling.depth; }
     if (calling.depth > 0) { return; }
-    if (calling.notes != nullptr) { calling.notes->count = calling.notes->communicators = 0; }
-    calling.asked = false;
+    if (calling.notes != nullptr) { calling.notes->count = 0; }
   }
 };
 
@@ -134,19 +109,12 @@ class Launching {
   Launching& operator=(const Launching&) = delete;
 };
 
-// Sends, receives and what is made of them do not.
 template <auto Ours>
-constexpr bool kAsksTuner = true;
+constexpr bool kOfAllRanks = true;
 template <>
-constexpr bool kAsksTuner<&ncclAlltoAll> = false;
+constexpr bool kOfAllRanks<&ncclSend> = false;
 template <>
-constexpr bool kAsksTuner<&ncclGather> = false;
-template <>
-constexpr bool kAsksTuner<&ncclScatter> = false;
-template <>
-constexpr bool kAsksTuner<&ncclSend> = false;
-template <>
-constexpr bool kAsksTuner<&ncclRecv> = false;
+constexpr bool kOfAllRanks<&ncclRecv> = false;
 
 // `parts`: how many times the count is sent by each rank; 0: once for each rank.
 template <auto Ours, class... Arguments>
@@ -159,9 +127,8 @@ int collective(const CallTarget<Ours>& target, nccl::Communicator communicator, 
   const std::uint64_t bytes = count * bytes_of(type) * (parts == 0 ? ranks : parts);
   if (Notes* const notes = own_notes()) {
     add_note(*notes, stream, {reinterpret_cast<std::uintptr_t>(communicator), bytes, ranks, library_version()});
-    // An empty one is no task of NCCL's.
-    add_call(*notes, communicator, kAsksTuner<Ours> && count > 0);
   }
+  if constexpr (kOfAllRanks<Ours>) { before_collective(communicator, ranks); }
   const Launching launching;
   return target(arguments...);
 }
@@ -170,44 +137,12 @@ int collective(const CallTarget<Ours>& target, nccl::Communicator communicator, 
 
 CollectiveNote note_of(const void* stream) {
   for (const Notes::Entry& entry : noted_entries()) {
-    if (entry.stream != stream) { continue; }
-    CollectiveNote note = entry.note;
-    note.asked = calling.asked;
-    return note;
+    if (entry.stream == stream) { return entry.note; }
   }
   return {};
 }
 
-void note_asked() {
-  if (calling.depth == 0) { return; }
-  calling.asked = true;
-}
-
-// Communicators do not overlap, so that the nearest one below is the only one that can hold the address.
-std::uintptr_t communicator_around(std::uintptr_t address) {
-  constexpr std::uintptr_t kMostBytes = std::uintptr_t{1} << 20U;
-  std::uintptr_t nearest = 0;
-  for (const Notes::Calls& calls : noted_calls()) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(calls.communicator);
-    if (begin <= address && begin > nearest) { nearest = begin; }
-  }
-  return address - nearest < kMostBytes ? nearest : 0;
-}
-
-std::uintptr_t only_communicator() {
-  const std::span<Notes::Calls> calls = noted_calls();
-  return calls.size() == 1 ? reinterpret_cast<std::uintptr_t>(calls.front().communicator) : 0;
-}
-
-std::uint32_t collectives_in_group(std::uintptr_t communicator) {
-  for (const Notes::Calls& calls : noted_calls()) {
-    if (reinterpret_cast<std::uintptr_t>(calls.communicator) == communicator) { return calls.collectives; }
-  }
-  return 0;
-}
-
 bool is_launching() { return calling.calls_of_library > 0; }
-bool simulates() { return calling.simulates; }
 
 }  // namespace elbowroom::interposer::nccl
 
@@ -232,9 +167,7 @@ int ncclGroupEnd() {
 // The group ends here too.
 int ncclGroupSimulateEnd(void* estimate) {
   const CallTarget<&ncclGroupSimulateEnd> target(__builtin_return_address(0));
-  calling.simulates = true;
   const int result = target(estimate);
-  calling.simulates = false;
   Scope::leave();
   return result;
 }

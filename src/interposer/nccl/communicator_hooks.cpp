@@ -6,6 +6,7 @@
 #include "interposer/nccl/environment.hpp"
 #include "interposer/nccl/functions.hpp"
 #include "interposer/nccl/library_version.hpp"
+#include "interposer/nccl/ranks.hpp"
 #include "interposer/nccl/state.hpp"
 #include "interposer/process/routes.hpp"
 
@@ -75,42 +76,38 @@ void write(const CommunicatorSettings& settings, Config& config) {
 /// The configuration of one communicator that is being made.
 class Making {
  public:
+  /// `refusal`: why nothing can be passed to it.
   template <auto Ours>
-  Making(const CallTarget<Ours>& target, const char* call, int ranks, Config* asked) : passed_(asked), made_{call, ranks, {}} {
+  Making(const CallTarget<Ours>& target, const char* call, int ranks, Config* asked,
+         SettingsRefusal refusal = SettingsRefusal::none)
+      : passed_(asked), made_{call, ranks, {}} {
+    made_.settings.refusal = refusal;
     if (!target.followed()) {
       made_.settings.refusal = SettingsRefusal::unreadable;
-    } else {
+    } else if (!rules().sets_communicators()) {
+      made_.settings.refusal = SettingsRefusal::nothing_asked;
+    } else if (refusal == SettingsRefusal::none) {
       decide(library_version(), asked);
     }
   }
-
-  /// One that nothing can be passed to.
-  static Making left(const char* call, int ranks, SettingsRefusal refusal) { return Making(call, ranks, refusal); }
-
   Making(const Making&) = delete;
   Making& operator=(const Making&) = delete;
 
   [[nodiscard]] Config* passed() const { return passed_; }
   [[nodiscard]] bool changes() const { return made_.settings.fields != 0; }
   /// In a group or of a communicator that does not block the making has only begun; what goes wrong then is the program's to see.
-  int done(int result) const {
-    if (result == 0 || result == kInProgress) { state().communicators.add(made_); }
+  int done(int result, const Communicator* made, std::uint64_t name) const {
+    if (result != 0 && result != kInProgress) { return result; }
+    state().communicators.add(made_);
+    if (made != nullptr && made_.ranks != 1) { meet(*made, name); }
     return result;
   }
 
  private:
-  Making(const char* call, int ranks, SettingsRefusal refusal) : passed_(nullptr), made_{call, ranks, {}} {
-    made_.settings.refusal = rules().sets_communicators() ? refusal : SettingsRefusal::nothing_asked;
-  }
-
   static constexpr int kInProgress = 7;
   static constexpr std::size_t kLeastConfig = 16;
 
   void decide(unsigned library, const Config* asked) {
-    if (!rules().sets_communicators()) {
-      made_.settings.refusal = SettingsRefusal::nothing_asked;
-      return;
-    }
     if (asked == nullptr) {
       ours_.config = initial_config(library);
     } else if (asked->magic == kConfigMagic && asked->size >= kLeastConfig && asked->size <= sizeof ours_) {
@@ -143,6 +140,9 @@ class Making {
   MadeCommunicator made_;
 };
 
+// A child without a configuration gets its parent's, and with it what the parent was given.
+SettingsRefusal without(const Config* config) { return config == nullptr ? SettingsRefusal::inherited : SettingsRefusal::none; }
+
 }  // namespace
 }  // namespace elbowroom::interposer::nccl
 
@@ -154,56 +154,49 @@ using process::CallTarget;
 int ncclCommInitRank(nccl::Communicator* made, int ranks, nccl::UniqueId id, int rank) {
   const CallTarget<&ncclCommInitRank> target(__builtin_return_address(0));
   const Making making(target, "ncclCommInitRank", ranks, nullptr);
-  if (!making.changes()) { return making.done(target(made, ranks, id, rank)); }
-  return making.done(init_rank_config()(made, ranks, id, rank, making.passed()));
+  const int result = making.changes() ? init_rank_config()(made, ranks, id, rank, making.passed()) : target(made, ranks, id, rank);
+  return making.done(result, made, name_of({&id, 1}));
 }
 
 int ncclCommInitRankConfig(nccl::Communicator* made, int ranks, nccl::UniqueId id, int rank, nccl::Config* config) {
   const CallTarget<&ncclCommInitRankConfig> target(__builtin_return_address(0));
   const Making making(target, "ncclCommInitRankConfig", ranks, config);
-  return making.done(target(made, ranks, id, rank, making.passed()));
+  return making.done(target(made, ranks, id, rank, making.passed()), made, name_of({&id, 1}));
 }
 
 int ncclCommInitRankScalable(nccl::Communicator* made, int ranks, int rank, int id_count, nccl::UniqueId* ids,
                              nccl::Config* config) {
   const CallTarget<&ncclCommInitRankScalable> target(__builtin_return_address(0));
   const Making making(target, "ncclCommInitRankScalable", ranks, config);
-  return making.done(target(made, ranks, rank, id_count, ids, making.passed()));
+  const std::size_t count = ids == nullptr || id_count < 0 ? 0 : static_cast<std::size_t>(id_count);
+  return making.done(target(made, ranks, rank, id_count, ids, making.passed()), made, name_of({ids, count}));
 }
 
 int ncclCommInitAll(nccl::Communicator* made, int devices, const int* list) {
   const CallTarget<&ncclCommInitAll> target(__builtin_return_address(0));
-  return Making::left("ncclCommInitAll", devices, SettingsRefusal::no_configuration).done(target(made, devices, list));
+  const Making making(target, "ncclCommInitAll", devices, nullptr, SettingsRefusal::no_configuration);
+  return making.done(target(made, devices, list), nullptr, 0);
 }
 
-// A child without a configuration gets its parent's, and with it what the parent was given.
 int ncclCommSplit(nccl::Communicator parent, int color, int key, nccl::Communicator* made, nccl::Config* config) {
   const CallTarget<&ncclCommSplit> target(__builtin_return_address(0));
-  if (config == nullptr) {
-    return Making::left("ncclCommSplit", 0, SettingsRefusal::inherited).done(target(parent, color, key, made, config));
-  }
-  const Making making(target, "ncclCommSplit", 0, config);
-  return making.done(target(parent, color, key, made, making.passed()));
+  const Making making(target, "ncclCommSplit", 0, config, without(config));
+  const std::uint64_t name = name_of_child(parent, color);
+  return making.done(target(parent, color, key, made, making.passed()), made, name);
 }
 
 int ncclCommShrink(nccl::Communicator parent, int* excluded, int excluded_count, nccl::Communicator* made, nccl::Config* config,
                    int flags) {
   const CallTarget<&ncclCommShrink> target(__builtin_return_address(0));
-  if (config == nullptr) {
-    return Making::left("ncclCommShrink", 0, SettingsRefusal::inherited)
-        .done(target(parent, excluded, excluded_count, made, config, flags));
-  }
-  const Making making(target, "ncclCommShrink", 0, config);
-  return making.done(target(parent, excluded, excluded_count, made, making.passed(), flags));
+  const Making making(target, "ncclCommShrink", 0, config, without(config));
+  const std::uint64_t name = name_of_child(parent, 0);
+  return making.done(target(parent, excluded, excluded_count, made, making.passed(), flags), made, name);
 }
 
-// A rank that joins has no parent.
+// A rank that joins has no parent, so that the ranks know no name in common.
 int ncclCommGrow(nccl::Communicator parent, int ranks, const nccl::UniqueId* id, int rank, nccl::Communicator* made,
                  nccl::Config* config) {
   const CallTarget<&ncclCommGrow> target(__builtin_return_address(0));
-  if (config == nullptr && parent != nullptr) {
-    return Making::left("ncclCommGrow", ranks, SettingsRefusal::inherited).done(target(parent, ranks, id, rank, made, config));
-  }
-  const Making making(target, "ncclCommGrow", ranks, config);
-  return making.done(target(parent, ranks, id, rank, made, making.passed()));
+  const Making making(target, "ncclCommGrow", ranks, config, parent == nullptr ? SettingsRefusal::none : without(config));
+  return making.done(target(parent, ranks, id, rank, made, making.passed()), made, 0);
 }

@@ -32,22 +32,4 @@ const Rules& rules() {
   return read_once;
 }
 
-RankAgreement rank_agreement() {
-  constexpr auto relaxed = std::memory_order_relaxed;
-  return {.standing =
-              [] {
-                const SharedWish& shared = state().shared;
-                return RankStanding{shared.asked.load(relaxed),     shared.as_wanted.load(relaxed),
-                                    shared.all_ready.load(relaxed), shared.agreed.load(relaxed),
-                                    shared.follows.load(relaxed),   shared.with_processes.load(relaxed)};
-              },
-          .agreed = [] { return state().shared.agreed.load(relaxed); },
-          .want =
-              [](const RankWish& wish) {
-                state().shared.wanted.store(wish.value, relaxed);
-                state().shared.ready.store(wish.ready, relaxed);
-              },
-          .several = [] { return state().communicators.several_ranks(); }};
-}
-
 }  // namespace elbowroom::interposer::nccl

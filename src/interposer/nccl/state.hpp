@@ -4,19 +4,14 @@
 #include <cstdint>
 
 #include "interposer/core/rules.hpp"
-#include "interposer/nccl/budget_counts.hpp"
 #include "interposer/nccl/communicators.hpp"
-#include "interposer/nccl/shared_wish.hpp"
 
 namespace elbowroom::interposer::nccl {
 
 /// What this room counts of its process.
 struct State {
-  std::atomic<std::uint64_t> calls{0};            ///< of collectives, sends and receives
-  std::atomic<const char*> users_tuner{nullptr};  ///< name of the plugin that is asked first
+  std::atomic<std::uint64_t> calls{0};  ///< of collectives, sends and receives
   MadeCommunicators communicators;
-  BudgetCounts budgets;
-  SharedWish shared;
 };
 
 /// There from the load on and never destroyed, as handlers and what runs at a program's very end call NCCL too.

@@ -47,20 +47,9 @@ void* no_symbol(const char* name) {
   return kNoSymbol;
 }
 
-// NCCL may look for its tuner plugin in the whole program (NCCL_TUNER_PLUGIN=STATIC_PLUGIN). This library is one for who names its
-// file, and for nobody else.
-void* substitute_tuner(void* handle, const char* name) {
-  if (!std::string_view(name).starts_with("ncclTunerPlugin_v")) { return kAskNext; }
-  void* const program = next_dlopen()(nullptr, RTLD_LAZY | RTLD_NOLOAD);
-  if (program != nullptr) { dlclose(program); }
-  if (handle != RTLD_DEFAULT && handle != program) { return kAskNext; }
-  void* const found = find_global(name);
-  return found == nullptr ? no_symbol(name) : found;
-}
-
 void* substitute(void* handle, const char* name, const void* caller) {
   const Hook* hook = find_hook(name);
-  if (hook == nullptr) { return substitute_tuner(handle, name); }
+  if (hook == nullptr) { return kAskNext; }
   if (handle == RTLD_NEXT) { return definition_for(*hook, nullptr) == nullptr ? no_symbol(name) : kAskNext; }
   void* const found = next_dlsym()(handle, name);
   if (found == nullptr) { return kAskNext; }

@@ -54,7 +54,7 @@ int parse(const Config* passed, Config& config) {
 }
 
 int make(nccl::Communicator* made, int ranks, const Config* passed) {
-  auto* communicator = new FakeCommunicator{{}, passed, ranks, nullptr};
+  auto* communicator = new FakeCommunicator{{}, passed, ranks};
   const int result = parse(passed, communicator->config);
   *made = reinterpret_cast<nccl::Communicator>(communicator);
   return result;
@@ -63,7 +63,7 @@ int make(nccl::Communicator* made, int ranks, const Config* passed) {
 int make_child(nccl::Communicator parent, nccl::Communicator* made, const Config* passed) {
   const FakeCommunicator& from = *fake_communicator(parent);
   if (passed != nullptr) { return make(made, from.ranks, passed); }
-  *made = reinterpret_cast<nccl::Communicator>(new FakeCommunicator{from.config, nullptr, from.ranks, nullptr});
+  *made = reinterpret_cast<nccl::Communicator>(new FakeCommunicator{from.config, nullptr, from.ranks});
   return 0;
 }
 

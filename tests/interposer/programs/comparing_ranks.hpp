@@ -11,19 +11,9 @@
 #include "fake_nccl.hpp"
 #include "ranks.hpp"
 
-/// Ranks whose `auto` compares, with NCCL asking the interposer about every collective.
+/// Ranks whose `auto` compares.
 
 namespace fs = std::filesystem;
-
-/// For a program that `elbowroom run` did not start.
-inline void ask_interposer() {
-  setenv("NCCL_CONF_FILE", "/tmp/elbowroom-no-such-file", 1);
-  const char* interposer = std::getenv("ELBOWROOM_INTERPOSER");
-  if (interposer == nullptr) { return; }
-  setenv("NCCL_TUNER_PLUGIN", interposer, 1);
-  setenv("ELBOWROOM_RUN_TUNER_PLUGIN", "none", 1);
-  setenv("ELBOWROOM_RUN_JOB", std::to_string(getpid()).c_str(), 1);
-}
 
 /// The launch of the last collective since the log was emptied.
 inline const FakeCall& last_collective() {
@@ -35,9 +25,13 @@ inline const FakeCall& last_collective() {
   return none;
 }
 
-inline nccl::Communicator tuned(unsigned long long id, std::size_t ranks, int nodes = 1) {
-  const nccl::Communicator communicator = fake_tuned_communicator(id, static_cast<int>(ranks), nodes);
-  EXPECT(communicator != nullptr);
+/// A communicator of that number in this job.
+inline nccl::Communicator made(unsigned long long number, std::size_t ranks) {
+  static const pid_t job = getppid();
+  nccl::UniqueId id{};
+  std::snprintf(id.bytes.data(), id.bytes.size(), "%d %llu", job, number);
+  nccl::Communicator communicator = nullptr;
+  EXPECT(ncclCommInitRank(&communicator, static_cast<int>(ranks), id, 0) == 0);
   return communicator;
 }
 

@@ -41,7 +41,6 @@ class Device {
  public:
   explicit Device(std::size_t rank) : rank_(rank) {
     use_device(0);
-    EXPECT(fake_nccl_load_tuner(5) == 5);
     comm_ = make_stream();
     compute_ = make_stream();
     gemm_ = fake_function("gemm", 64, 0);
@@ -118,9 +117,9 @@ void run(const Job& job, Prepare prepare, Collective collective) {
 }
 
 /// All ranks share one communicator, and every collective is of it.
-void run_alike(const Job& job, const Cost& cost, unsigned long long id = 1, int nodes = 1) {
+void run_alike(const Job& job, const Cost& cost, unsigned long long number = 1, std::size_t ranks_elsewhere = 0) {
   run(
-      job, [&](std::size_t) { return tuned(id, job.ranks, nodes); },
+      job, [&](std::size_t) { return made(number, job.ranks + ranks_elsewhere); },
       [&](Device& device, nccl::Communicator communicator, std::size_t, std::size_t) {
         return device.all_reduce(communicator, cost);
       });
@@ -153,7 +152,7 @@ void ends_otherwise() {
   const Reports reports;
   const Job job{.ranks = 2, .steps = kMostSteps};
   run(
-      job, [&](std::size_t) { return tuned(1, job.ranks); },
+      job, [&](std::size_t) { return made(1, job.ranks); },
       [&](Device& device, nccl::Communicator communicator, std::size_t, std::size_t i) {
         if (i + kPerStep >= job.steps) { device.send_and_receive(); }
         return device.all_reduce(communicator, gate_is_best);
@@ -166,14 +165,14 @@ void apart() {
   const Reports reports;
   const Job job{.steps = kMostSteps};
   run(
-      job, [&](std::size_t) { return tuned(1, job.ranks); },
+      job, [&](std::size_t) { return made(1, job.ranks); },
       [&](Device& device, nccl::Communicator communicator, std::size_t rank, std::size_t i) {
         if (i % kPerStep < (rank == 0 ? 2U : 5U)) { device.send_and_receive(); }
         return device.all_reduce(communicator, only_the_first_gains);
       });
   EXPECT(last_of(job, 0) == kGated && last_of(job, 1) == kPlain);
   EXPECT(first_tried(0) == first_tried(1) && first_tried(0) < job.steps);
-  EXPECT_COUNT(reports, R"("decides":"each process","why_alone":"the ranks repeat different collectives")", 2U);
+  EXPECT_COUNT(reports, R"("decides":"each process","why_alone":"the ranks did not come together")", 2U);
 }
 
 // Two stages of two ranks, with a communicator for each stage and one of all: they compare from the same step on, as each waits for
@@ -181,7 +180,7 @@ void apart() {
 void stages() {
   const Job job{.ranks = 4, .steps = kMostSteps};
   run(
-      job, [](std::size_t rank) { return std::array{tuned(10 + rank / 2, 2), tuned(20, 4)}; },
+      job, [](std::size_t rank) { return std::array{made(10 + rank / 2, 2), made(20, 4)}; },
       [](Device& device, const auto& communicators, std::size_t rank, std::size_t i) {
         if (i % kPerStep < (rank < 2 ? 2U : 5U)) { device.send_and_receive(); }
         return device.all_reduce(communicators[i % kPerStep == 5 ? 1 : 0], gate_is_best);
@@ -192,13 +191,13 @@ void stages() {
   }
 }
 
-// There is no transport between hosts.
+// Ranks of another host share no memory with these.
 void several_hosts() {
   const Reports reports;
   const Job job{.steps = kMostSteps};
   run_alike(job, only_the_first_gains, 1, 2);
   EXPECT(last_of(job, 0) == kGated && last_of(job, 1) == kPlain);
-  EXPECT_COUNT(reports, R"("decides":"each process","why_alone":"NCCL asked about no collective on which ranks can agree")", 2U);
+  EXPECT_COUNT(reports, R"("decides":"each process","why_alone":"the ranks did not come together")", 2U);
 }
 
 // Two by two ranks with a communicator for each row and each column: the first decides for all.
@@ -206,7 +205,7 @@ void handed_on() {
   const Reports reports;
   const Job job{.ranks = 4, .steps = kMostSteps};
   run(
-      job, [](std::size_t rank) { return std::array{tuned(10 + rank / 2, 2), tuned(12 + rank % 2, 2)}; },
+      job, [](std::size_t rank) { return std::array{made(10 + rank / 2, 2), made(12 + rank % 2, 2)}; },
       [](Device& device, const auto& communicators, std::size_t, std::size_t i) {
         return device.all_reduce(communicators[i % 2], only_the_first_gains);
       });
@@ -220,12 +219,12 @@ void one_differs() {
   const Reports reports;
   const Job job{.ranks = 4, .steps = kMostSteps};
   run(
-      job, [](std::size_t rank) { return std::array{tuned(10 + rank / 2, 2), tuned(12 + rank % 2, 2)}; },
+      job, [](std::size_t rank) { return std::array{made(10 + rank / 2, 2), made(12 + rank % 2, 2)}; },
       [](Device& device, const auto& communicators, std::size_t rank, std::size_t i) {
         if (rank == 3 && i % kPerStep == 0) { device.send_and_receive(); }
         return device.all_reduce(communicators[i % 2], gate_is_best);
       });
-  EXPECT_COUNT(reports, R"("decides":"each process","why_alone":"the ranks repeat different collectives")", 4U);
+  EXPECT_COUNT(reports, R"("decides":"each process","why_alone":"the ranks did not come together")", 4U);
 }
 
 // Two communicators have the third rank in common, and each another first process: the rank follows one of them, and the other one
@@ -234,14 +233,14 @@ void two_deciders() {
   const Reports reports;
   const Job job{.ranks = 3, .steps = kMostSteps};
   run(
-      job, [](std::size_t rank) { return std::array{rank == 1 ? nullptr : tuned(1, 2), rank == 0 ? nullptr : tuned(2, 2)}; },
+      job, [](std::size_t rank) { return std::array{rank == 1 ? nullptr : made(1, 2), rank == 0 ? nullptr : made(2, 2)}; },
       [](Device& device, const auto& communicators, std::size_t rank, std::size_t i) {
         const std::size_t which = rank == 2 ? i % 2 : rank;
         return device.all_reduce(communicators[which], gate_is_best);
       });
   EXPECT_COUNT(reports, R"("decides":"this process","why_alone":"")", 1U);
   EXPECT_COUNT(reports, R"("decides":"another process","why_alone":"")", 1U);
-  EXPECT_COUNT(reports, R"("decides":"each process","why_alone":"the ranks repeat different collectives")", 1U);
+  EXPECT_COUNT(reports, R"("decides":"each process","why_alone":"the ranks did not come together")", 1U);
 }
 
 // A phase of other collectives has a choice of its own; what was chosen before is found again.
@@ -250,7 +249,7 @@ void phases() {
   constexpr std::size_t kFirst = 240 * kPerStep;
   constexpr std::size_t kSecond = 20 * kPerStep;
   run(
-      job, [&](std::size_t) { return tuned(1, job.ranks); },
+      job, [&](std::size_t) { return made(1, job.ranks); },
       [](Device& device, nccl::Communicator communicator, std::size_t, std::size_t i) {
         const bool evaluates = i >= kFirst && i < kFirst + kSecond;
         return device.all_reduce(communicator, only_the_first_gains, evaluates ? 64 * kFloats : kFloats);
@@ -282,9 +281,6 @@ void killed() {
   }
 }
 
-// Below `elbowroom run`, which has set everything.
-void job() { run_alike({.steps = kMostSteps}, only_the_first_gains); }
-
 constexpr Case kCases[] = {{"together", together},
                            {"ends_otherwise", ends_otherwise},
                            {"apart", apart},
@@ -295,13 +291,8 @@ constexpr Case kCases[] = {{"together", together},
                            {"two_deciders", two_deciders},
                            {"phases", phases},
                            {"delayed", delayed},
-                           {"killed", killed},
-                           {"job", job}};
+                           {"killed", killed}};
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  ask_interposer();
-  fake_nccl_watch();
-  return run_case(kCases, argc, argv);
-}
+int main(int argc, char** argv) { return run_case(kCases, argc, argv); }

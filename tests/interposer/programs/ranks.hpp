@@ -28,7 +28,6 @@ struct Job {
   std::size_t dies = kNever;  ///< the last rank, at this collective
   std::uint32_t seed = 1;
   bool first_dies = false;  ///< the first rank in the place of the last
-  bool own_ids = false;     ///< each rank is the first process of a namespace of its own, as in a container
 
   [[nodiscard]] std::size_t victim() const { return first_dies ? 0 : ranks - 1; }
 };
@@ -65,19 +64,6 @@ class Rank {
   std::minstd_rand random_;
 };
 
-/// The calling process goes on as process 1 of a namespace of its own. Ends with 77 where that is not allowed.
-inline void enter_own_ids() {
-  if (unshare(CLONE_NEWPID) != 0) { _exit(77); }
-  const pid_t first = fork();
-  if (first == 0) {
-    EXPECT(getpid() == 1);
-    return;
-  }
-  int status = 0;
-  EXPECT(first > 0 && waitpid(first, &status, 0) == first && WIFEXITED(status));
-  _exit(WEXITSTATUS(status));
-}
-
 /// Each rank ends well, but for the one that is killed.
 template <class Body>
 void run_ranks(const Job& job, Body be_rank) {
@@ -85,10 +71,7 @@ void run_ranks(const Job& job, Body be_rank) {
   std::vector<pid_t> children;
   for (std::size_t rank = 0; rank < job.ranks; ++rank) {
     children.push_back(fork());
-    if (children.back() == 0) {
-      if (job.own_ids) { enter_own_ids(); }
-      be_rank(Rank(job, rank));
-    }
+    if (children.back() == 0) { be_rank(Rank(job, rank)); }
   }
   for (std::size_t left = job.ranks; left > 0; --left) {
     int status = 0;
@@ -96,10 +79,6 @@ void run_ranks(const Job& job, Body be_rank) {
     const auto rank = static_cast<std::size_t>(std::ranges::find(children, ended) - children.begin());
     EXPECT(rank < job.ranks);
     progress().gone[rank] = true;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
-      std::fputs("skipped: no process may have a namespace of its own here\n", stderr);
-      std::exit(77);
-    }
     const bool killed = job.dies != kNever && rank == job.victim();
     EXPECT(killed ? WIFSIGNALED(status) : status == 0);
   }

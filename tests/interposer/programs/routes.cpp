@@ -164,15 +164,6 @@ void no_driver() {
   }
 }
 
-// NCCL asks the program for a tuner plugin of its own, or the file that it was given.
-void tuner_of_program() {
-  const char* name = "ncclTunerPlugin_v5";
-  EXPECT(dlsym(dlopen(nullptr, RTLD_NOW), name) == nullptr && dlerror() != nullptr && dlsym(RTLD_DEFAULT, name) == nullptr);
-  EXPECT(dlsym(dlopen(std::getenv("ELBOWROOM_INTERPOSER"), RTLD_NOW), name) != nullptr);
-  EXPECT(dlopen(std::getenv("ELBOWROOM_TUNER"), RTLD_NOW | RTLD_GLOBAL) != nullptr);
-  EXPECT(dlsym(RTLD_DEFAULT, name) == dlsym(dlopen(std::getenv("ELBOWROOM_TUNER"), RTLD_NOW), name));
-}
-
 int (*launch_of_library)() = nullptr;
 
 // Whoever loads a library holds the loader's lock until all that it does at its load is done.
@@ -220,7 +211,6 @@ constexpr Case kCases[] = {
     {"proc_address_newer", proc_address_newer},
     {"proc_address_older", proc_address_older},
     {"proc_address_elsewhere", proc_address_elsewhere},
-    {"tuner_of_program", tuner_of_program},
     {"no_driver", no_driver},
     {"launch_at_load", launch_at_load},
     {"default_scope", default_scope},

@@ -24,21 +24,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Boards of a job of its own. What it leaves in shared memory it takes away again.
+/// Boards of communicators that no other process has: tests may run at the same time. What it leaves in shared memory it takes away
+/// again.
 class AgreementSegmentOfAJob : public testing::Test {
  protected:
-  AgreementSegmentOfAJob() { setenv("ELBOWROOM_RUN_JOB", job().c_str(), 1); }
   ~AgreementSegmentOfAJob() override {
     for (const fs::path& path : names()) { fs::remove_all(path); }
   }
 
-  static std::string job() { return "agreement-segment-test-" + std::to_string(getpid()); }
-  /// Of this job; other tests may run at the same time. The job's hash is FNV-1a of 64 bits.
+  static std::uint64_t named(std::uint64_t communicator) {
+    static const auto process = static_cast<std::uint64_t>(getpid());
+    return process << 32U | communicator;
+  }
   static std::vector<fs::path> names() {
-    std::uint64_t hash = 0xcbf2'9ce4'8422'2325U;
-    for (const char c : job()) { hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3U; }
     std::array<char, 64> prefix{};
-    std::snprintf(prefix.data(), prefix.size(), "elbowroom-ranks-%016llx-", static_cast<unsigned long long>(hash));
+    std::snprintf(prefix.data(), prefix.size(), "elbowroom-ranks-%u-%08llx", geteuid(),
+                  static_cast<unsigned long long>(named(0) >> 32U));
     std::vector<fs::path> found;
     for (const auto& entry : fs::directory_iterator("/dev/shm")) {
       if (entry.path().filename().string().starts_with(prefix.data())) { found.push_back(entry.path()); }
@@ -49,7 +50,7 @@ class AgreementSegmentOfAJob : public testing::Test {
   [[nodiscard]] static fs::path name_of(std::uint64_t communicator) {
     const std::vector<fs::path> before = names();
     AgreementSegment first;
-    EXPECT_TRUE(first.open(communicator, 2));
+    EXPECT_TRUE(first.open(named(communicator), 2));
     std::vector<fs::path> found = names();
     std::erase_if(found, [&](const fs::path& path) { return std::ranges::find(before, path) != before.end(); });
     return found.size() == 1 ? found.front() : fs::path();
@@ -68,7 +69,7 @@ class AgreementSegmentOfAJob : public testing::Test {
     const pid_t child = fork();
     if (child == 0) {
       AgreementSegment alone;
-      static_cast<void>(alone.open(communicator, 2));
+      static_cast<void>(alone.open(named(communicator), 2));
       _exit(0);
     }
     waitpid(child, nullptr, 0);
@@ -79,12 +80,12 @@ class AgreementSegmentOfAJob : public testing::Test {
 
 TEST_F(AgreementSegmentOfAJob, HasANameUntilAllHaveCome) {
   AgreementSegment first, second;
-  EXPECT_TRUE(first.open(1, 2));
+  EXPECT_TRUE(first.open(named(1), 2));
   EXPECT_EQ(names().size(), 1U);
-  EXPECT_TRUE(second.open(1, 2));
+  EXPECT_TRUE(second.open(named(1), 2));
   EXPECT_TRUE(names().empty());
-  first.seat().next(true);  // both have come: one of them leads
-  second.seat().next(true);
+  first.seat().next();  // both have come: one of them leads
+  second.seat().next();
   EXPECT_NE(first.seat().leads(), second.seat().leads());
 }
 
@@ -99,7 +100,7 @@ TEST_F(AgreementSegmentOfAJob, IsRemovedADayAfterItWasLeftBehind) {
   put_back(forgotten, 25 * 3600);
   put_back(young, 23 * 3600);
   AgreementSegment other;
-  EXPECT_TRUE(other.open(3, 2));
+  EXPECT_TRUE(other.open(named(3), 2));
   EXPECT_FALSE(fs::exists(forgotten));
   EXPECT_TRUE(fs::exists(young));
 }
@@ -112,7 +113,7 @@ TEST_F(AgreementSegmentOfAJob, LeavesOldFilesOfOthers) {
   put_back(beside, 25 * 3600);
   put_back(shared, 25 * 3600);
   AgreementSegment other;
-  EXPECT_TRUE(other.open(2, 2));
+  EXPECT_TRUE(other.open(named(2), 2));
   EXPECT_TRUE(fs::exists(beside));
   EXPECT_TRUE(fs::exists(shared));
   fs::remove(beside);
@@ -132,7 +133,7 @@ TEST_F(AgreementSegmentOfAJob, TrustsNothingThatItFindsUnderItsName) {
   const auto expect_refused = [&](const char* what) {
     {
       AgreementSegment segment;
-      EXPECT_FALSE(segment.open(1, 2)) << what;
+      EXPECT_FALSE(segment.open(named(1), 2)) << what;
       EXPECT_FALSE(segment.seat().sits()) << what;
     }
     EXPECT_TRUE(fs::exists(fs::symlink_status(path))) << what;
@@ -160,10 +161,10 @@ TEST_F(AgreementSegmentOfAJob, TrustsNoFileOfAnotherUser) {
   const fs::path path = left_behind(1);
   if (chown(path.c_str(), 65'534, 65'534) != 0) { GTEST_SKIP() << "nobody else's file can be made"; }
   AgreementSegment segment;
-  EXPECT_FALSE(segment.open(1, 2));
+  EXPECT_FALSE(segment.open(named(1), 2));
   put_back(path, 25 * 3600);
   AgreementSegment other;
-  EXPECT_TRUE(other.open(2, 2));
+  EXPECT_TRUE(other.open(named(2), 2));
   EXPECT_TRUE(fs::exists(path));
 }
 
@@ -197,7 +198,7 @@ TEST_F(AgreementSegmentOfAJob, NeedsRoomAndLeavesNothingWhereThereIsNone) {
 /// Numbers of two processes, each the first one of its namespace.
 TEST_F(AgreementSegmentOfAJob, TellsProcessesWithEqualIdsApart) {
   AgreementSegment here;
-  EXPECT_TRUE(here.open(1, 2));
+  EXPECT_TRUE(here.open(named(1), 2));
   const pid_t child = fork();
   if (child == 0) {
     if (unshare(CLONE_NEWPID) != 0) { _exit(77); }
@@ -207,7 +208,7 @@ TEST_F(AgreementSegmentOfAJob, TellsProcessesWithEqualIdsApart) {
       _exit(WEXITSTATUS(status));
     }
     AgreementSegment there;
-    _exit(there.open(1, 2) && (there.seat().process() & 0xffffffffU) == 1 ? 0 : 1);
+    _exit(there.open(named(1), 2) && (there.seat().process() & 0xffffffffU) == 1 ? 0 : 1);
   }
   int status = 0;
   waitpid(child, &status, 0);

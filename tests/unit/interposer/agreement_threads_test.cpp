@@ -29,7 +29,7 @@ TEST(AgreementThreads, TheSameValueAtTheSameCollective) {
           while (other.load() + 16 < step) { std::this_thread::yield(); }
         }
         seats[rank].lead(static_cast<std::uint32_t>(step / 500 % 7), 1);
-        held[rank][step] = seats[rank].next(true);
+        held[rank][step] = seats[rank].next();
         progress[rank].store(step + 1);
       }
     });

@@ -78,12 +78,9 @@ TEST(RanksInStep, IsReadyForTheSameOnlyWithTheSameArms) {
   RanksInStep other;
   other.begin(true, kArmsHash + 1);
   other.on_pattern(kPattern, process.standing);
-  EXPECT_NE(process.ranks.ready(false), 0U);
-  EXPECT_EQ(process.ranks.ready(false), process.ranks.ready(true));
-  EXPECT_NE(process.ranks.ready(false), other.ready(false));
-  Process alone(false, false);
-  EXPECT_EQ(alone.ranks.ready(false), 0U) << "who chooses alone is ready for budgets once it has chosen";
-  EXPECT_EQ(alone.ranks.ready(true), kPattern);
+  EXPECT_NE(process.ranks.ready(), 0U);
+  EXPECT_NE(process.ranks.ready(), other.ready());
+  EXPECT_EQ(Process(false, false).ranks.ready(), 0U) << "who chooses alone";
 }
 
 TEST(RanksInStep, FollowsFromTheCollectiveOnThatAllAgreedTo) {
@@ -91,7 +88,7 @@ TEST(RanksInStep, FollowsFromTheCollectiveOnThatAllAgreedTo) {
   EXPECT_EQ(process.ranks.mode(), Mode::asks);
   EXPECT_EQ(process.ranks.arm(shared_arm(2)), 2U) << "before the step in which it begins to follow is over";
   EXPECT_EQ(process.ranks.arm(shared_arm(2, 0, kPattern + 1)), 0U) << "another repetition's";
-  EXPECT_EQ(process.ranks.arm(8 | mark_of(kPattern)), 0U) << "a budget alone";
+  EXPECT_EQ(process.ranks.arm(mark_of(kPattern)), 0U) << "nothing is shared";
   process.standing.agreed = shared_arm(1);
   process.step();
   EXPECT_EQ(process.ranks.mode(), Mode::follows);
@@ -104,7 +101,7 @@ TEST(RanksInStep, FollowsFromTheCollectiveOnThatAllAgreedTo) {
   EXPECT_EQ(process.ranks.followed()->decisions, 1U);
   process.ranks.on_lost();
   EXPECT_EQ(process.ranks.arm(shared_arm(2, kArmKept)), 0U);
-  EXPECT_EQ(process.ranks.ready(true), 0U);
+  EXPECT_EQ(process.ranks.ready(), 0U);
 }
 
 // All at the same step, so that they compare together. At once when the same repetition comes again.
@@ -188,11 +185,11 @@ TEST(RanksInStep, RemembersSeveralRepetitionsOfUnlikeRanks) {
 }
 
 TEST(RanksInStep, ChoosesAloneWhereThereIsNobodyToAgreeWith) {
-  EXPECT_EQ(Process(false, false).ranks.reason(), Reason::no_plugin);
+  EXPECT_EQ(Process(false, false).ranks.reason(), Reason::no_ranks);
   RanksInStep ranks;
   ranks.begin(true, kArmsHash);
   ranks.on_pattern(kPattern, {.with_processes = true});
-  EXPECT_EQ(ranks.reason(), Reason::nothing_asked);
+  EXPECT_EQ(ranks.reason(), Reason::no_ranks);
   ranks.begin(true, kArmsHash);
   ranks.on_pattern(kPattern, {.asked = 10});
   EXPECT_EQ(ranks.reason(), Reason::one_process);
@@ -238,7 +235,7 @@ RC_GTEST_PROP(RanksInStep, WantsNothingOfOthersUnlessItDecides, ()) {
     if (move == 5) { process.standing.agreed = shared_arm(*rc::gen::inRange(0U, 4U), *rc::gen::element(0U, kArmKept)); }
     if (known) { process.step(*rc::gen::element(1U, 5U, 40U)); }
     const RanksInStep& ranks = process.ranks;
-    RC_ASSERT(known || (ranks.arm(process.standing.agreed) == 0 && !ranks.chooses() && ranks.ready(true) == 0));
+    RC_ASSERT(known || (ranks.arm(process.standing.agreed) == 0 && !ranks.chooses() && ranks.ready() == 0));
     RC_ASSERT((ranks.value(1, false) != 0) == (ranks.mode() == Mode::decides));
     RC_ASSERT(ranks.mode() != Mode::alone || ranks.reason() != Reason::none);
     RC_ASSERT(!ranks.counts() || ranks.chooses());

@@ -28,9 +28,9 @@ TEST(RunBackend, HipRefusesWhatIsNotThere) {
   Controls copying;
   copying.comm_library = {{"NCCL_CTA_POLICY", "2"}};
   EXPECT_THAT(refusal(run::Policy::automatic, copying), HasSubstr("--set: copy_engine is not there with hip"));
-  Controls budget;
-  budget.comm_rules = {{CommRule::budget, 8}};
-  EXPECT_EQ(refusal(run::Policy::automatic, budget), "--set: budget is not there with hip: the setting is NCCL's");
+  Controls blocks;
+  blocks.symmetric_blocks = 8;
+  EXPECT_EQ(refusal(run::Policy::automatic, blocks), "--set: symmetric_blocks is not there with hip: the setting is NCCL's");
   EXPECT_EQ(refusal(run::Policy::shape, {}), "");
 }
 

@@ -55,14 +55,6 @@ TEST(PreloadChoices, OfAFollowerAreWorthWhatTheDeciderSays) {
   EXPECT_EQ(found.kept[0].gain, 3);
 }
 
-// The gain of a budget knows the process that compared budgets, whoever decides about the controls.
-TEST(PreloadChoices, WithABudgetAreWorthWhatItsDeciderSays) {
-  ProcessReport decider = settled(Decider::each_process, "priority, budget 8", 5, 1);
-  decider.trial.budget.decides = Decider::this_process;
-  const std::vector<ProcessReport> processes{settled(Decider::each_process, "priority, budget 8", 2, 1), decider};
-  EXPECT_EQ(new_choices(processes, kHere, 100).kept.at(0).gain, 5);
-}
-
 TEST(PreloadChoices, ThatDifferAreNotKept) {
   const std::vector<ProcessReport> processes{settled(Decider::each_process, "priority", 3, 1),
                                              settled(Decider::each_process, "plain", 0, 1),
@@ -110,10 +102,10 @@ TEST(ChoiceSurroundings, HoldWhatChangesTheArmsAndHowTheLibraryIsSet) {
   Controls controls;
   controls.comm_library = {{"NCCL_MAX_CTAS", "8"}};
   const Variables environment{{"NCCL_P2P_DISABLE", "1"}, {"NCCL_MAX_CTAS", "16"}, {"NCCL_DEBUG", "INFO"}};
-  const ChoiceSurroundings made = choice_surroundings("580.65", rules, controls, {false, "--off budget"}, environment);
+  const ChoiceSurroundings made = choice_surroundings("580.65", rules, controls, environment);
   EXPECT_EQ(made.driver, "580.65");
-  EXPECT_EQ(made.options, "cap gelu 4;NCCL_MAX_CTAS=8;NCCL_P2P_DISABLE=1;budget off");
-  EXPECT_EQ(choice_surroundings(std::nullopt, {}, {}, {}, {}).options, "");
+  EXPECT_EQ(made.options, "cap gelu 4;NCCL_MAX_CTAS=8;NCCL_P2P_DISABLE=1");
+  EXPECT_EQ(choice_surroundings(std::nullopt, {}, {}, {}).options, "");
 }
 
 TEST(ChoicesFile, LiesInTheCacheOfTheUser) {

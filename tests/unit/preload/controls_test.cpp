@@ -20,7 +20,7 @@ std::string refusal(const ControlTexts& texts) {
 TEST(PreloadControls, AreReadFromTheirTexts) {
   const Result<Controls> controls = read_controls({.communication = {"ring"},
                                                    .caps = {"gelu=4", "2"},
-                                                   .settings = {"comm_blocks=8", "cluster=1", "budget=16"},
+                                                   .settings = {"comm_blocks=8", "cluster=1"},
                                                    .off = {"gate", "symmetric"},
                                                    .sm_target = 108});
   ASSERT_TRUE(controls) << controls.error().message;
@@ -31,17 +31,17 @@ TEST(PreloadControls, AreReadFromTheirTexts) {
   EXPECT_EQ(controls->caps[1].kernel, "*") << "every kernel";
   EXPECT_THAT(controls->comm_library,
               ElementsAre(Pair("NCCL_MIN_CTAS", "8"), Pair("NCCL_MAX_CTAS", "8"), Pair("NCCL_CGA_CLUSTER_SIZE", "1")));
-  EXPECT_THAT(controls->comm_rules, ElementsAre(Pair(CommRule::budget, 16)));
-  EXPECT_TRUE(controls->has(CommRule::budget));
-  EXPECT_FALSE(controls->has(CommRule::symmetric_blocks));
+  EXPECT_FALSE(controls->symmetric_blocks);
   EXPECT_TRUE(controls->leaves_out("symmetric"));
   EXPECT_FALSE(controls->leaves_out("ab"));
   EXPECT_EQ(controls->sm_target, Sms(108));
 }
 
-// The library's word for its policy of copy engines is 2.
+// The library's word for its policy of copy engines is 2. A budget is a greatest number alone.
 TEST(PreloadControls, AreGivenToTheLibraryInItsOwnWords) {
   EXPECT_THAT(read_controls({.settings = {"copy_engine=1"}})->comm_library, ElementsAre(Pair("NCCL_CTA_POLICY", "2")));
+  EXPECT_THAT(read_controls({.settings = {"budget=16"}})->comm_library, ElementsAre(Pair("NCCL_MAX_CTAS", "16")));
+  EXPECT_EQ(read_controls({.settings = {"symmetric_blocks=16"}})->symmetric_blocks, 16);
 }
 
 TEST(PreloadControls, HaveAnExampleEachThatCanBeRead) {
@@ -58,8 +58,9 @@ TEST(PreloadControls, HaveAnExampleEachThatCanBeRead) {
 TEST(PreloadControls, AreRefusedInOneLineThatNamesTheOption) {
   EXPECT_THAT(refusal({.settings = {"blocks=8"}}), HasSubstr("--set: 'blocks=8', expected comm_blocks=N, cluster=N,"));
   EXPECT_EQ(refusal({.settings = {"comm_blocks=65"}}), "--set: 'comm_blocks=65', expected a whole number from 1 to 64");
-  EXPECT_EQ(refusal({.settings = {"budget=8", "budget=9"}}), "--set: 'budget=9' is the second of its name, expected one");
-  EXPECT_EQ(refusal({.settings = {"cluster=1", "cluster=2"}}), "--set: 'cluster=2' is the second of its name, expected one");
+  EXPECT_EQ(refusal({.settings = {"comm_blocks=8", "budget=9"}}), "--set: 'budget=9' sets what another one sets, expected one");
+  EXPECT_EQ(refusal({.settings = {"symmetric_blocks=1", "symmetric_blocks=2"}}),
+            "--set: 'symmetric_blocks=2' sets what another one sets, expected one");
   EXPECT_EQ(refusal({.settings = {"symmetric_blocks=8", "comm_blocks=8"}}),
             "--set: symmetric_blocks beside comm_blocks, which is the number for all kernels; expected one of them");
   EXPECT_EQ(refusal({.caps = {"gelu=33"}}), "--cap: 'gelu=33', expected [NAME=]N with N from 1 to 32 blocks per SM");
@@ -67,7 +68,7 @@ TEST(PreloadControls, AreRefusedInOneLineThatNamesTheOption) {
   EXPECT_EQ(refusal({.caps = std::vector<std::string>(65, "4")}), "--cap: given 65 times, expected at most 64");
   EXPECT_THAT(refusal({.communication = {"two words"}}), HasSubstr("--communication: 'two words', expected part"));
   EXPECT_EQ(refusal({.off = {"everything"}}),
-            "--off: 'everything', expected one of gate, priority, ab, shape, sm_target, symmetric, budget");
+            "--off: 'everything', expected one of gate, priority, ab, shape, sm_target, symmetric");
 }
 
 }  // namespace

@@ -54,7 +54,6 @@ TEST(Given, ByAutoIsWhatTheProfileHasAndItsMemory) {
   EXPECT_TRUE(plain.given->rules.symmetric_copies) << "gathers go into the hook's buffers";
   EXPECT_EQ(plain.given->memory, "/root/.cache/elbowroom/choices.json");
   EXPECT_EQ(plain.given->surroundings.driver, "580.65");
-  EXPECT_FALSE(plain.given->budgets.asked) << "the profile decided about blocks";
   EXPECT_THAT(plain.notices, IsEmpty());
 }
 
@@ -87,7 +86,6 @@ TEST(Given, WithTheSameBitsLeavesOutWhatChangesThem) {
   EXPECT_EQ(asked.given->same_bits, "--same-bits");
   EXPECT_EQ(asked.given->hook, std::nullopt);
   EXPECT_FALSE(asked.given->rules.symmetric_copies);
-  EXPECT_EQ(asked.given->budgets, (BudgetQuestions{false, "--same-bits"}));
   EXPECT_THAT(asked.notices,
               ElementsAre("--same-bits: not applied, for the same results to the bit: blocks and threads of collectives"));
 }

@@ -42,7 +42,7 @@ TEST(PythonEnvironment, TellsTheHookWhatIsChosen) {
   EXPECT_THAT(python_environment("/hook", {}, false, {}),
               ElementsAre(Pair("PYTHONPATH", "/hook"), Pair("ELBOWROOM_RUN_SYMMETRIC", "1")));
   Controls chosen;
-  chosen.comm_rules = {{CommRule::symmetric_blocks, 16}};
+  chosen.symmetric_blocks = 16;
   EXPECT_THAT(python_environment("/hook", chosen, true, {}),
               ElementsAre(Pair("PYTHONPATH", "/hook"), Pair("ELBOWROOM_RUN_SYMMETRIC", "1"),
                           Pair("ELBOWROOM_RUN_SYMMETRIC_BLOCKS", "chosen"), Pair("ELBOWROOM_RUN_GRADIENT_VIEWS", "1")));

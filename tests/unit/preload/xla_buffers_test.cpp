@@ -79,7 +79,7 @@ TEST(XlaBuffers, AreOffUnlessAskedFor) {
   EXPECT_EQ(read_controls({.settings = {"xla_symmetric_buffers=0"}})->xla_buffers, false);
   const Result<Controls> twice = read_controls({.settings = {"xla_symmetric_buffers=0", "xla_symmetric_buffers=1"}});
   ASSERT_FALSE(twice);
-  EXPECT_EQ(twice.error().message, "--set: 'xla_symmetric_buffers=1' is the second of its name, expected one");
+  EXPECT_EQ(twice.error().message, "--set: 'xla_symmetric_buffers=1' sets what another one sets, expected one");
   EXPECT_FALSE(check_same_bits(*read_controls({.settings = {"xla_symmetric_buffers=1"}})));
   EXPECT_TRUE(check_same_bits(*read_controls({.settings = {"xla_symmetric_buffers=0"}})));
 }

@@ -76,15 +76,13 @@ json process(int pid) {
                                 {"low", 9.5},
                                 {"high", 10.1},
                                 {"decisions", 1}}})}};
-  written["nccl"] = {{"calls", 96},
-                     {"communicators_made", 3},
-                     {"communicators",
-                      json::array({{{"call", "ncclCommInitRank"}, {"ranks", 2}, {"min_blocks", 16}, {"max_blocks", 64}},
-                                   {{"call", "ncclCommInitRankConfig"}, {"ranks", 2}, {"min_blocks", 16}, {"max_blocks", 64}},
-                                   {{"call", "ncclCommSplit"}, {"ranks", 0}, {"refused", "it takes its parent's configuration"}}})},
-                     {"user_tuner", "mine"},
-                     {"budgets", {{"all_reduce", {{"asked", 90}, {"lowered", 88}}}}},
-                     {"agreement", {{"possible", 2}, {"one rank", 1}}}};
+  written["nccl"] = {
+      {"calls", 96},
+      {"communicators_made", 3},
+      {"communicators",
+       json::array({{{"call", "ncclCommInitRank"}, {"ranks", 2}, {"min_blocks", 16}, {"max_blocks", 64}},
+                    {{"call", "ncclCommInitRankConfig"}, {"ranks", 2}, {"min_blocks", 16}, {"max_blocks", 64}},
+                    {{"call", "ncclCommSplit"}, {"ranks", 0}, {"refused", "it takes its parent's configuration"}}})}};
   return written;
 }
 
@@ -178,8 +176,7 @@ TEST(RunReport, ZerosAndEmptyTextsAreNothing) {
                                          {"library_version", 0},
                                          {"collectives_per_repetition", 0},
                                          {"arms", {{{"arm", "gate"}, {"us", 0}}}},
-                                         {"choices", {{{"sequence", "00000000000000a1"}, {"arm", "gate"}, {"decisions", 0}}}},
-                                         {"budget", {{"blocks", 0}, {"decisions", 0}}}}}});
+                                         {"choices", {{{"sequence", "00000000000000a1"}, {"arm", "gate"}, {"decisions", 0}}}}}}});
   EXPECT_FALSE(report.device);
   EXPECT_FALSE(report.begun);
   EXPECT_FALSE(report.steps);
@@ -191,9 +188,6 @@ TEST(RunReport, ZerosAndEmptyTextsAreNothing) {
   EXPECT_FALSE(report.trial.repetition);
   EXPECT_FALSE(report.trial.choices.at(0).decisions);
   EXPECT_FALSE(report.activity.library.ranks);
-  EXPECT_EQ(report.trial.budget.kept, BlockBudget()) << "the library's own number of blocks was kept";
-  EXPECT_FALSE(report.trial.budget.remembered);
-  EXPECT_FALSE(report.trial.budget.decisions);
 }
 
 TEST(RunReport, KeepsTheWordsOfANewerProcess) {
@@ -318,10 +312,7 @@ TEST(RunReport, AddsUpWhatWasSeenOfNccl) {
       {"processes_unseen", 0},
       {"communicators_made", 6},
       {"greatest_ranks", 2},
-      {"communicators", {{"min_blocks 16, max_blocks 64", 4}, {"as the program asked: it takes its parent's configuration", 2}}},
-      {"budgets", {{"all_reduce", {{"asked", 180}, {"lowered", 176}}}}},
-      {"agreement", {{"possible", 4}, {"one rank", 2}}},
-      {"user_tuners", {{"mine", 2}}}};
+      {"communicators", {{"min_blocks 16, max_blocks 64", 4}, {"as the program asked: it takes its parent's configuration", 2}}}};
   EXPECT_EQ(document["total"]["nccl"], expected) << document["total"]["nccl"];
   EXPECT_EQ(document["processes"][0]["nccl"], process(41)["nccl"]) << "as the process wrote it";
 }

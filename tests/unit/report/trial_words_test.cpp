@@ -23,13 +23,12 @@ TEST(TrialWords, DeciderIsReadAndAnUnknownOneTellsNobody) {
 }
 
 TEST(TrialWords, ArmTellsItsControlsApart) {
-  const ArmControls gated("priority, gate, budget 8");
-  EXPECT_EQ(gated.text(), "priority, gate, budget 8");
+  const ArmControls gated("priority, gate");
+  EXPECT_EQ(gated.text(), "priority, gate");
   EXPECT_TRUE(gated.has(ArmControls::priority));
   EXPECT_TRUE(gated.has(ArmControls::gate));
   EXPECT_FALSE(gated.has(ArmControls::shape));
   EXPECT_FALSE(gated.has(ArmControls::sm_target));
-  EXPECT_TRUE(gated.has(ArmControls::budget));
   EXPECT_FALSE(gated.plain());
   EXPECT_TRUE(ArmControls("shape, sm_target").has(ArmControls::sm_target));
   EXPECT_TRUE(ArmControls("plain").plain());

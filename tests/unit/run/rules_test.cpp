@@ -25,22 +25,13 @@ TEST(Rules, ReadEveryRule) {
 TEST(Rules, ReadWhatCommunicatorsAreMadeWith) {
   Rules rules;
   EXPECT_FALSE(rules.sets_communicators());
-  EXPECT_EQ(parse("symmetric_blocks 16\nsymmetric_copies on\nbudget 8", rules), 0U);
+  EXPECT_EQ(parse("symmetric_blocks 16\nsymmetric_copies on", rules), 0U);
   EXPECT_EQ(rules.symmetric_blocks, 16U);
   EXPECT_TRUE(rules.symmetric_copies && rules.sets_communicators());
-  ASSERT_EQ(rules.budgets.count, 1U);
-  EXPECT_EQ(rules.budgets.blocks[0], 8U);
-  EXPECT_EQ(rules.budgets.every, 0U);
-  EXPECT_EQ(parse("budget 0 8 16 every 32", rules), 0U);
-  ASSERT_EQ(rules.budgets.count, 3U);
-  EXPECT_EQ(rules.budgets.blocks[2], 16U);
-  EXPECT_EQ(rules.budgets.every, 32U);
-  for (const char* wrong : {"budget", "budget 65", "budget 8 16", "budget 8 every", "budget 8 every 0", "budget every 8",
-                            "budget 8 every 2", "budget 1 2 3 4 5 6 7 8 9 every 2", "budget 8 16 every 2 3", "symmetric_blocks 0",
-                            "symmetric_blocks 65", "symmetric_copies 1"}) {
+  for (const char* wrong : {"symmetric_blocks 0", "symmetric_blocks 65", "symmetric_copies 1"}) {
     EXPECT_EQ(parse(wrong, rules), 1U) << wrong;
   }
-  EXPECT_EQ(rules.budgets.count, 3U) << "what is wrong leaves what was right";
+  EXPECT_EQ(rules.symmetric_blocks, 16U) << "what is wrong leaves what was right";
 }
 
 TEST(Rules, ReadWhatIsForSingleKernels) {
@@ -214,15 +205,9 @@ void add_anything(Rules& rules) {
       rules.set_sm_target(any_number());
       rules.symmetric_copies = *rc::gen::arbitrary<bool>();
       break;
-    case 5: {
-      BudgetTurns turns;
-      turns.count = *rc::gen::inRange<std::size_t>(0, kMostBudgets + 1);
-      for (std::size_t i = 0; i < turns.count; ++i) { turns.blocks[i] = *rc::gen::inRange<std::uint8_t>(0, 70); }
-      turns.every = *rc::gen::inRange<std::uint32_t>(0, 100);
-      rules.set_budgets(turns);
+    case 5:
       rules.set_symmetric_blocks(any_number());
       break;
-    }
     default:
       rules.leave_out((*rc::gen::elementOf(std::vector<Part>(kParts.begin(), kParts.end()))).word);
   }
