@@ -35,7 +35,6 @@ Table kernels_of(Members& members) {
               {{"kernel", "", "name", ""},
                {"launches", "", "launches", ""},
                {"beside", "", "in_window", "launches in order and in time with a collective"},
-               {"expected", "us", "expected_us", "learned duration"},
                {"threads", "", "footprint.threads", "of a block"},
                {"registers", "", "footprint.registers", "of a thread"},
                {"shared", "B", "footprint.dynamic_shared", "dynamic shared memory of a block"}},
@@ -46,9 +45,8 @@ Table kernels_of(Members& members) {
   }
   members.each("kernels", [&](Members kernel) {
     Members footprint = kernel.object("footprint");
-    std::vector<Value> row{
-        kernel.text("name"),        kernel.exact("launches"),     kernel.exact("in_window"),        kernel.exact("expected_us"),
-        footprint.exact("threads"), footprint.exact("registers"), footprint.exact("dynamic_shared")};
+    std::vector<Value> row{kernel.text("name"),        kernel.exact("launches"),     kernel.exact("in_window"),
+                           footprint.exact("threads"), footprint.exact("registers"), footprint.exact("dynamic_shared")};
     Members applied = kernel.object("applied");
     for (const char* control : kControls) { row.emplace_back(applied.exact(control)); }
     table.rows.push_back(std::move(row));
@@ -60,13 +58,11 @@ Table collectives_of(Members& members) {
   Table table{"Collectives",
               {{"kernel", "", "name", ""},
                {"size class", "", "size_class", "binary logarithm of the bytes; 0: not known"},
-               {"count", "", "count", ""},
-               {"expected", "us", "expected_us", "learned duration"}},
+               {"count", "", "count", ""}},
               {},
               {}};
-  members.each("collectives", [&](Members one) {
-    table.rows.push_back({one.text("name"), one.exact("size_class"), one.exact("count"), one.exact("expected_us")});
-  });
+  members.each("collectives",
+               [&](Members one) { table.rows.push_back({one.text("name"), one.exact("size_class"), one.exact("count")}); });
   return table;
 }
 
@@ -119,13 +115,12 @@ void add_symmetric_memory(Members& process, Section& section) {
   if (!table.rows.empty()) { section.views.emplace_back(std::move(table)); }
 }
 
-/// Steps that were compared, or times of launches.
+/// Steps that were compared.
 bool has_times(Members& process) {
   Members trial = process.object("ab");
   bool timed = false;
   const auto look = [&](const char* name) { return [&timed, name](const Members& one) { timed = timed || one.has(name); }; };
   trial.each("arms", look("us"));
-  process.each("durations", look("us"));
   process.object("symmetric_memory").each("buffers", look("ordinary_ms"));
   return timed;
 }

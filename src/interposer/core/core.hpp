@@ -69,7 +69,6 @@ struct Platform {
 
 /// What an intercepted ncclAllReduce & co. said about the kernel that it is about to launch; all zero where nobody was asked.
 struct CollectiveNote {
-  std::uint64_t communicator = 0;
   std::uint64_t bytes = 0;  ///< grouped calls: the sum
   std::uint32_t ranks = 0;
   std::uint32_t library = 0;  ///< its version, as it names itself (22809)
@@ -244,16 +243,9 @@ class Core {
   [[nodiscard]] bool capturing() const;
 
   // --- cuBLAS ---
-  /// Whether any product may get a target now: before the cost of finding out what kind of product one is.
-  [[nodiscard]] bool sets_targets();
   /// Before a cuBLAS call on this stream. Tell `on_library_gemm_done` where the target was set.
   SmTarget on_library_gemm(StreamId stream, const Product& product, std::uint64_t host_time_ns);
   void on_library_gemm_done(LaunchOutcome outcome);
-  /// What `on_library_gemm` would say, for a question that launches nothing. Asks the driver about no stream: this one may be gone.
-  /// Nothing: it is not known.
-  std::optional<SmTarget> expected_sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns);
-  /// The same before a thread's first product, for a stream that is there: what all ranks have in common, 0 where each decides.
-  SmTarget common_sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns);
 
   /// One document of run/process_report.hpp.
   void report(const ProcessFacts& process, const Sink& sink);

@@ -4,11 +4,6 @@
 
 namespace elbowroom::interposer {
 
-bool Core::sets_targets() {
-  const CoreState::Hold hold(*state_);
-  return state_->sets_targets();
-}
-
 SmTarget Core::on_library_gemm(StreamId stream, const Product& product, std::uint64_t host_time_ns) {
   CoreState::Hold hold(*state_);
   if (!state_->sets_targets() || state_->meet_stream(stream, hold) == nullptr) { return {}; }
@@ -22,21 +17,6 @@ void Core::on_library_gemm_done(LaunchOutcome outcome) {
   const CoreState::Hold hold(*state_);
   Totals& totals = state_->known.totals;
   totals.applied.sm_target += outcome == LaunchOutcome::ok ? 1 : 0;
-  totals.relaunched += outcome == LaunchOutcome::relaunched ? 1 : 0;
-}
-
-std::optional<SmTarget> Core::expected_sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns) {
-  CoreState::Hold hold(*state_);
-  if (!state_->sets_targets()) { return SmTarget{}; }
-  state_->refresh(host_time_ns, hold);
-  if (state_->known.lanes.find_stream(stream) == nullptr) { return std::nullopt; }
-  return state_->sm_target(stream, product);
-}
-
-SmTarget Core::common_sm_target(StreamId stream, const Product& product, std::uint64_t /*host_time_ns*/) {
-  CoreState::Hold hold(*state_);
-  if (!state_->sets_targets() || !state_->has_several_ranks() || state_->meet_stream(stream, hold) == nullptr) { return {}; }
-  return state_->sm_target(stream, product);
 }
 
 SmTarget CoreState::sm_target(StreamId id, const Product& product) {

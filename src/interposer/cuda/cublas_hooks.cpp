@@ -1,14 +1,23 @@
 #include "interposer/cuda/cublas_functions.hpp"
 #include "interposer/cuda/interposer.hpp"
-#include "interposer/cuda/product_scope.hpp"
-#include "interposer/cuda/product_type.hpp"
 #include "interposer/process/routes.hpp"
+#include "run/product.hpp"
 
 // Products that would run in a window are made for fewer SMs: the library's own target, set around the call and put back after it.
 
 namespace elbowroom::interposer::cuda {
 using namespace process;
 namespace {
+
+using run::ProductType;
+
+// A cudaDataType of library_types.h as rules name it.
+constexpr ProductType product_type(int cuda_type) {
+  constexpr int real_32f = 0;
+  constexpr int real_16bf = 14;
+  if (cuda_type == real_32f) { return ProductType::f32; }
+  return cuda_type == real_16bf ? ProductType::bf16 : ProductType::other;
+}
 
 struct LibraryCalls {
   using GetStream = int (*)(cublas::Handle, cu::Stream*);
@@ -59,7 +68,6 @@ class SmTargetScope {
 template <auto Ours, class... Arguments>
 int make(const CallTarget<Ours>& target, const Product& product, cublas::Handle handle, Arguments... arguments) {
   if (!target.followed()) { return target(handle, arguments...); }
-  const ProductScope in_progress;
   const SmTargetScope scope(interposer(), handle, product);
   const int status = target(handle, arguments...);
   scope.returned(status);
@@ -70,7 +78,6 @@ int make(const CallTarget<Ours>& target, const Product& product, cublas::Handle 
 }  // namespace elbowroom::interposer::cuda
 
 using elbowroom::run::product_of;
-using elbowroom::run::ProductType;
 using namespace elbowroom::interposer::cuda;
 
 int cublasGemmEx(cublas::Handle handle, cublas::Operation trans_a, cublas::Operation trans_b, int m, int n, int k,

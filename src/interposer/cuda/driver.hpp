@@ -4,7 +4,6 @@
 
 #include "interposer/core/core.hpp"
 #include "interposer/cuda/contexts.hpp"
-#include "interposer/cuda/cublas_lt_descriptors.hpp"
 #include "interposer/cuda/driver_calls.hpp"
 #include "interposer/driver/driver.hpp"
 #include "interposer/nccl/ranks.hpp"
@@ -72,7 +71,6 @@ struct Driver {
 
   Calls calls;
   Contexts contexts;
-  DescriptorTable descriptors;
 };
 
 static_assert(driver::Driver<Driver>);

@@ -3,7 +3,6 @@
 #include <array>
 
 #include "interposer/cuda/cublas_functions.hpp"
-#include "interposer/cuda/cublas_lt_functions.hpp"
 #include "interposer/cuda/hooked_functions.hpp"
 #include "interposer/driver/hook_rows.hpp"
 #include "interposer/nccl/functions.hpp"
@@ -148,14 +147,11 @@ constexpr std::array kHooks{
     library<&cublasGemmStridedBatchedEx>("cublasGemmStridedBatchedEx", HookedLibrary::kCublas),
     library<&cublasSgemm_v2>("cublasSgemm_v2", HookedLibrary::kCublas),
     library<&cublasSgemmStridedBatched>("cublasSgemmStridedBatched", HookedLibrary::kCublas),
-
-    library<&cublasLtMatmul>("cublasLtMatmul", HookedLibrary::kCublasLt),
-    library<&cublasLtMatmulAlgoGetHeuristic>("cublasLtMatmulAlgoGetHeuristic", HookedLibrary::kCublasLt),
 };
 
 bool begins_like_hooked(const char* name) { return (name[0] == 'c' && name[1] == 'u') || (name[0] == 'n' && name[1] == 'c'); }
 
-constexpr HookTable kTable{kHooks, {"libcuda.so", "libnccl.so", "libcublas.so", "libcublasLt.so"}, &begins_like_hooked};
+constexpr HookTable kTable{kHooks, {"libcuda.so", "libnccl.so", "libcublas.so"}, &begins_like_hooked};
 
 }  // namespace
 

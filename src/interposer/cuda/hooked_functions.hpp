@@ -2,8 +2,8 @@
 
 #include "interposer/cuda/driver_abi.hpp"
 
-/// Every function that the library defines under a name of another library, declared as there. hook_table.cpp lists them all and
-/// exports.map lets them out. In a `_ptsz` or `_ptds` entry point stream 0 is the calling thread's own default stream.
+/// Every function that the library defines under a name of another library, declared as there. hook_table.cpp lists them all,
+/// and the library exports what it lists. In a `_ptsz` or `_ptds` entry point stream 0 is the calling thread's own default stream.
 namespace cu = elbowroom::interposer::cuda::cu;
 
 #pragma GCC visibility push(default)

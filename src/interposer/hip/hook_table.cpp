@@ -104,7 +104,7 @@ bool begins_like_hooked(const char* name) {
   return (name[0] == 'h' && name[1] == 'i') || (name[0] == 'n' && name[1] == 'c') || (name[0] == '_' && name[1] == 'Z');
 }
 
-constexpr HookTable kTable{kHooks, {"libamdhip64.so", "librccl.so", "", ""}, &begins_like_hooked};
+constexpr HookTable kTable{kHooks, {"libamdhip64.so", "librccl.so", ""}, &begins_like_hooked};
 
 }  // namespace
 

@@ -2,8 +2,8 @@
 
 #include "interposer/hip/hip_abi.hpp"
 
-/// Every function that the library defines under a name of the HIP runtime, declared as there. hook_table.cpp lists them all and
-/// exports.map lets them out. In a `_spt` entry point stream 0 is the calling thread's own default stream.
+/// Every function that the library defines under a name of the HIP runtime, declared as there. hook_table.cpp lists them all,
+/// and the library exports what it lists. In a `_spt` entry point stream 0 is the calling thread's own default stream.
 namespace hip = elbowroom::interposer::hip;
 
 #pragma GCC visibility push(default)
@@ -66,10 +66,6 @@ int hipEventRecord(hip::Event event, hip::Stream stream);
 int hipEventRecord_spt(hip::Event event, hip::Stream stream);
 int hipEventRecordWithFlags(hip::Event event, hip::Stream stream, unsigned flags);
 int hipEventDestroy(hip::Event event);
-
-// What makes the host wait for a device.
-
-// Copies, fills and waits, which on a legacy default stream stand between the launches of other streams.
 
 // What ends the life of a handle.
 int hipDeviceReset();

@@ -1,64 +1,35 @@
-#include <sys/mman.h>
-
 #include <array>
-#include <new>
 #include <span>
-#include <utility>
 
-#include "interposer/core/own_mutex.hpp"
 #include "interposer/nccl/functions.hpp"
 #include "interposer/nccl/library_version.hpp"
 #include "interposer/nccl/notes.hpp"
 #include "interposer/nccl/ranks.hpp"
 #include "interposer/nccl/state.hpp"
-#include "interposer/process/process.hpp"
 #include "interposer/process/routes.hpp"
 
 namespace elbowroom::interposer::nccl {
 using namespace process;
 namespace {
 
-// What the calls of one thread said that NCCL has not yet turned into kernels. There is one sum for each stream, as many as one
-// group may reasonably touch. Notes beyond are dropped, and their kernels are known by name and grid alone.
-struct Notes {
-  struct Entry {
-    nccl::Stream stream;
-    CollectiveNote note;
-  };
-  std::array<Entry, 16> entries;
-  std::size_t count = 0;
+/// What calls in progress said of the kernel that NCCL is about to launch on a stream: one sum for each.
+struct Noted {
+  nccl::Stream stream;
+  CollectiveNote note;
 };
 
-// The calls of one thread. The notes are no thread's own variable: of those a library may bring few where it is not loaded at the
-// very start, and with auditors (LD_AUDIT) no library is.
+// The calls of one thread. Few streams: a library that is not loaded at the very start may bring little of a thread's own. The
+// kernels of further ones in a group are known by name and grid alone.
 struct Calling {
-  Notes* notes = nullptr;  // null: nothing is noted
-  int depth = 0;           // of groups and calls in progress
+  std::array<Noted, 6> notes{};
+  std::uint32_t count = 0;
+  int depth = 0;  // of groups and calls in progress
   int calls_of_library = 0;
 };
 
 thread_local constinit Calling calling{};
 
-void give_notes_back() {
-  Notes* const notes = std::exchange(calling.notes, nullptr);
-  if (notes != nullptr) { munmap(notes, sizeof(Notes)); }
-}
-
-// From the thread's first call of NCCL to its end, of the system: the program's allocator may be what called. Null where there is
-// no memory, where nobody would tell of the end, and in a handler that interrupted this.
-Notes* own_notes() {
-  if (calling.notes != nullptr || OwnMutex::held_here()) { return calling.notes; }
-  const OwnMutex::Busy taking;
-  if (!at_thread_end(&give_notes_back)) { return nullptr; }
-  void* const memory = mmap(nullptr, sizeof(Notes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory != MAP_FAILED) { calling.notes = new (memory) Notes; }
-  return calling.notes;
-}
-
-std::span<Notes::Entry> noted_entries() {
-  Notes* const notes = calling.notes;
-  return notes == nullptr ? std::span<Notes::Entry>() : std::span(notes->entries).first(notes->count);
-}
+std::span<Noted> noted() { return std::span(calling.notes).first(calling.count); }
 
 std::uint64_t bytes_of(nccl::DataType type) {
   constexpr std::array<std::uint64_t, 12> kBytes{1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
@@ -74,15 +45,14 @@ std::uint32_t ranks_of(nccl::Communicator communicator) {
   return comm_count != nullptr && comm_count(communicator, &ranks) == 0 && ranks > 0 ? static_cast<std::uint32_t>(ranks) : 0;
 }
 
-void add_note(Notes& notes, nccl::Stream stream, const CollectiveNote& note) {
-  for (Notes::Entry& entry : noted_entries()) {
+void add_note(nccl::Stream stream, const CollectiveNote& note) {
+  for (Noted& entry : noted()) {
     if (entry.stream == stream) {
       entry.note.bytes += note.bytes;
       return;
     }
   }
-  if (notes.count == notes.entries.size()) { return; }
-  notes.entries[notes.count++] = {stream, note};
+  if (calling.count < calling.notes.size()) { calling.notes[calling.count++] = {stream, note}; }
 }
 
 // A call or group in progress; the last one to end takes the notes with it.
@@ -96,7 +66,7 @@ class Scope {
   static void leave() {
     if (calling.depth > 0) { --calling.depth; }
     if (calling.depth > 0) { return; }
-    if (calling.notes != nullptr) { calling.notes->count = 0; }
+    calling.count = 0;
   }
 };
 
@@ -125,9 +95,7 @@ int collective(const CallTarget<Ours>& target, nccl::Communicator communicator, 
   state().calls.fetch_add(1, std::memory_order_relaxed);
   const std::uint32_t ranks = ranks_of(communicator);
   const std::uint64_t bytes = count * bytes_of(type) * (parts == 0 ? ranks : parts);
-  if (Notes* const notes = own_notes()) {
-    add_note(*notes, stream, {reinterpret_cast<std::uintptr_t>(communicator), bytes, ranks, library_version()});
-  }
+  add_note(stream, {bytes, ranks, library_version()});
   if constexpr (kOfAllRanks<Ours>) { before_collective(communicator, ranks); }
   const Launching launching;
   return target(arguments...);
@@ -136,7 +104,7 @@ int collective(const CallTarget<Ours>& target, nccl::Communicator communicator, 
 }  // namespace
 
 CollectiveNote note_of(const void* stream) {
-  for (const Notes::Entry& entry : noted_entries()) {
+  for (const Noted& entry : noted()) {
     if (entry.stream == stream) { return entry.note; }
   }
   return {};

@@ -10,7 +10,7 @@
 namespace elbowroom::interposer::process {
 
 /// kDriver: what launches kernels, CUDA's driver or the HIP runtime. kNccl: NCCL or RCCL.
-enum class HookedLibrary : std::uint8_t { kDriver, kNccl, kCublas, kCublasLt };
+enum class HookedLibrary : std::uint8_t { kDriver, kNccl, kCublas };
 /// What stream 0 means to a function; kNone: it takes no stream that work is put on.
 enum class DefaultStream : std::uint8_t { kNone, kLegacy, kPerThread };
 
@@ -41,7 +41,7 @@ struct Hook {
 /// All that one preloaded library hooks.
 struct HookTable {
   std::span<const Hook> hooks;
-  std::array<std::string_view, 4> object_prefixes;  ///< how the file of each HookedLibrary begins; "": it has none
+  std::array<std::string_view, 3> object_prefixes;  ///< how the file of each HookedLibrary begins; "": it has none
   bool (*may_be_hooked)(const char* name);          ///< whether a name begins like some hooked one; every dlsym of the process asks
 };
 

@@ -113,10 +113,7 @@ void give_number_back(std::uint32_t number) {
 /// which a thread that loads a library may hold while it waits for this one.
 struct OwnThread {
   bool has_number = false;
-  bool ended = false;
-  bool told = false;  // whether its end is
   std::uint32_t number = 0;
-  std::array<void (*)(), 2> at_end{};
 };
 thread_local constinit OwnThread own_thread;
 
@@ -131,11 +128,6 @@ void end_thread(void* /*own*/) {
   // In a handler that interrupted a hook: what that guards may be half written.
   if (OwnMutex::held_here()) { return stand_aside(Unusual::reentered); }
   const OwnMutex::Busy ending;
-  own_thread.ended = true;
-  for (void (*call)() : own_thread.at_end) {
-    if (call != nullptr) { call(); }
-  }
-  own_thread.at_end = {};
   if (const auto tell = told_of_ends.load(std::memory_order_acquire)) { tell(own_thread.number); }
   give_number_back(own_thread.number);
   own_thread.has_number = false;
@@ -147,8 +139,8 @@ void make_key() { ends_are_told = pthread_key_create(&key_of_ends, &end_thread) 
 void meet_thread() {
   const OwnMutex::Busy meeting;  // a handler that interrupts this would meet it as well
   pthread_once(&key_once, &make_key);
-  own_thread.told = ends_are_told && pthread_setspecific(key_of_ends, &own_thread) == 0;
-  own_thread.number = own_thread.told ? take_number() : number_beyond();
+  const bool told = ends_are_told && pthread_setspecific(key_of_ends, &own_thread) == 0;
+  own_thread.number = told ? take_number() : number_beyond();
   own_thread.has_number = true;
 }
 
@@ -157,17 +149,6 @@ void meet_thread() {
 std::uint32_t thread_number() {
   if (!own_thread.has_number) { meet_thread(); }
   return own_thread.number;
-}
-
-bool at_thread_end(void (*call)()) {
-  if (own_thread.ended) { return false; }
-  if (!own_thread.has_number) { meet_thread(); }
-  if (!own_thread.told) { return false; }
-  for (void (*&place)() : own_thread.at_end) {
-    if (place == nullptr) { place = call; }
-    if (place == call) { return true; }
-  }
-  return false;
 }
 
 Uncancelled::Uncancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }

@@ -17,9 +17,6 @@ std::uint64_t now_ns();
 std::uint32_t thread_number();
 /// `tell` is called on every thread that has a number, when it ends and before another may get that.
 void tell_of_ends(void (*tell)(std::uint32_t number));
-/// A call, on the calling thread when it ends, before its number is given to another; as often as it is asked for, it comes once.
-/// False: nobody tells of the end, or the thread has ended and its last destructors run. Under OwnMutex::Busy.
-bool at_thread_end(void (*call)());
 /// The calling thread is not cancelled in this scope: what would be a point of cancellation here is none to the program.
 class Uncancelled {
  public:

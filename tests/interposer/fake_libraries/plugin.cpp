@@ -1,9 +1,8 @@
-#include "fake_cublas_lt.hpp"
 #include "interposer/cuda/cublas_functions.hpp"
 #include "interposer/cuda/driver_abi.hpp"
 #include "interposer/nccl/functions.hpp"
 
-// What a framework's extension does: it is linked to NCCL, cuBLAS and cublasLt, and loaded with local visibility, so that none is
+// What a framework's extension does: it is linked to NCCL and cuBLAS, and loaded with local visibility, so that none is
 // in the program's global scope.
 
 namespace cu = elbowroom::interposer::cuda::cu;
@@ -50,30 +49,6 @@ int plugin_gemm(cu::Stream stream, int own_target) {
   const cublas::Handle handle = fake_cublas_handle(stream);
   if (own_target != 0) { cublasSetSmCountTarget(handle, own_target); }
   return cublasGemmEx(handle, 0, 0, 8, 8, 8, nullptr, nullptr, 0, 8, nullptr, 0, 8, nullptr, nullptr, 0, 8, 0, 0);
-}
-
-// A square product.
-int plugin_gemm_of(cu::Stream stream, cublas::Type type, int size) {
-  const cublas::Handle handle = fake_cublas_handle(stream);
-  return cublasGemmEx(handle, 0, 0, size, size, size, nullptr, nullptr, type, size, nullptr, type, size, nullptr, nullptr, type,
-                      size, 0, 0);
-}
-
-int plugin_batched_gemm(cu::Stream stream) {
-  const cublas::Handle handle = fake_cublas_handle(stream);
-  return cublasGemmStridedBatchedEx(handle, 0, 0, 8, 8, 8, nullptr, nullptr, 0, 8, 64, nullptr, 0, 8, 64, nullptr, nullptr, 0, 8,
-                                    64, 2, 0, 0);
-}
-
-int plugin_lt_choose(cublas_lt::Descriptor descriptor, cublas_lt::Layout a, cublas_lt::Layout d, int requested,
-                     cublas_lt::HeuristicResult* results, int* returned) {
-  return cublasLtMatmulAlgoGetHeuristic(nullptr, descriptor, a, nullptr, nullptr, d, nullptr, requested, results, returned);
-}
-
-int plugin_lt_matmul(cublas_lt::Descriptor descriptor, cublas_lt::Layout a, cublas_lt::Layout d,
-                     const cublas_lt::Algorithm* algorithm, cu::Stream stream) {
-  return cublasLtMatmul(nullptr, descriptor, nullptr, nullptr, a, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, d,
-                        algorithm, nullptr, 0, stream);
 }
 }
 #pragma GCC visibility pop

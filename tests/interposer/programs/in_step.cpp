@@ -246,7 +246,7 @@ void two_deciders() {
 // A phase of other collectives has a choice of its own; what was chosen before is found again.
 void phases() {
   const Job job{.steps = kMostSteps};
-  constexpr std::size_t kFirst = 240 * kPerStep;
+  constexpr std::size_t kFirst = 200 * kPerStep;
   constexpr std::size_t kSecond = 20 * kPerStep;
   run(
       job, [&](std::size_t) { return made(1, job.ranks); },

@@ -1,12 +1,11 @@
 #include <algorithm>
 
-#include "fake_cublas_lt.hpp"
 #include "fake_nccl.hpp"
 #include "hook_cases.hpp"
 #include "interposer/cuda/cublas_functions.hpp"
 #include "nccl_cases.hpp"
 
-// Hooks of NCCL, cuBLAS and cublasLt: what a call is given reaches the library, and what the hook tells of it shows.
+// Hooks of NCCL and cuBLAS: what a call is given reaches the library, and what the hook tells of it shows.
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -78,33 +77,6 @@ void product(std::size_t arguments, Call call) {
   EXPECT(fake_call(fake_call_count() - 1)->grid[0] == 108);
 }
 
-using Descriptor = elbowroom::interposer::cuda::cublas_lt::OpaqueMatmulDescriptor;
-using Algorithm = elbowroom::interposer::cuda::cublas_lt::OpaqueMatmulAlgorithm;
-
-int multiply(Descriptor& descriptor, const Algorithm* algorithm, cu::Stream stream) {
-  return cublasLtMatmul(nullptr, &descriptor, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
-                        nullptr, algorithm, nullptr, 0, stream);
-}
-
-void lt_product() {
-  const Lanes lanes;
-  lanes.collective(lanes.comm);
-  Descriptor descriptor;
-  EXPECT(multiply(descriptor, nullptr, lanes.compute) == 0 && fake_call(fake_call_count() - 1)->grid[0] == 108);
-}
-
-void lt_question() {
-  const Lanes lanes;
-  Descriptor descriptor;
-  EXPECT(multiply(descriptor, nullptr, lanes.compute) == 0);  // on whose stream the next one is expected
-  lanes.collective(lanes.comm);
-  elbowroom::interposer::cuda::cublas_lt::OpaqueHeuristicResult result{};
-  int returned = 0;
-  EXPECT(cublasLtMatmulAlgoGetHeuristic(nullptr, &descriptor, nullptr, nullptr, nullptr, nullptr, nullptr, 1, &result, &returned) ==
-         0);
-  EXPECT(returned == 1 && result.algorithm.sms == 108);
-}
-
 constexpr Case kNccl[] = {
     HOOK(ncclGroupSimulateEnd, group_ends([] { return ncclGroupSimulateEnd(nullptr); })),
     SIZED(ncclAlltoAll, kOf16MiB, 6, 2, in(1), out(2), kFloats, kFloat, communicator(5)),
@@ -156,8 +128,6 @@ constexpr Case kCublas[] = {
                                             })),
 };
 
-constexpr Case kCublasLt[] = {{"cublasLtMatmul", lt_product}, {"cublasLtMatmulAlgoGetHeuristic", lt_question}};
-
 template <std::size_t N>
 bool has(const Case (&cases)[N], const char* name) {
   return std::any_of(std::begin(cases), std::end(cases), [&](const Case& known) { return std::strcmp(known.name, name) == 0; });
@@ -176,9 +146,5 @@ int main(int argc, char** argv) {
     const int result = run_cases_of(kNccl, "libnccl.so.2", argc, argv);
     if (!lists) { return result; }
   }
-  if (lists || has(kCublas, argv[1])) {
-    const int result = run_cases_of(kCublas, "libcublas.so.13", argc, argv);
-    if (!lists) { return result; }
-  }
-  return run_cases_of(kCublasLt, "libcublasLt.so.13", argc, argv);
+  return run_cases_of(kCublas, "libcublas.so.13", argc, argv);
 }

@@ -48,7 +48,6 @@ TEST(CoreAllocation, IsAllDoneByCreate) {
     program.wait(0x20000 + i * 64, 0x100 + i * 64);
     core.on_launched(core.on_unknown(kOtherComputeStream, Core::Unknown::graph, program.now_ns).ticket, LaunchOutcome::ok);
     (void)core.on_library_gemm(kComputeStream, {}, program.now_ns);
-    (void)core.expected_sm_target(kComputeStream, {}, program.now_ns);
     core.on_library_gemm_done(LaunchOutcome::ok);
     if (i % 100 == 0) {
       core.on_capture_begin();

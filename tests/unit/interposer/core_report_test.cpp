@@ -39,7 +39,7 @@ TEST(ReportWriter, WritesMoreThanItsBuffer) {
 TEST(CoreReport, SaysWhatWasSeenAppliedAndRefused) {
   Program program(rules_of(Policy::gate));
   LaunchFacts noted = program.facts(kAllReduce, kCommStream);
-  noted.note = {7, 1 << 20, 2};
+  noted.note = {1 << 20, 2};
   for (int i = 0; i < 3; ++i) {
     program.launch(noted);
     program.finish(kCommStream);
@@ -107,7 +107,7 @@ TEST(CoreReport, TellsCollectivesOfOtherGroupsApart) {
   Program program(rules_of(Policy::observe));
   for (const std::uint32_t ranks : {2U, 4U}) {
     LaunchFacts facts = program.facts(kAllReduce, kCommStream);
-    facts.note = {1, 1 << 20, ranks};
+    facts.note = {1 << 20, ranks};
     program.launch(facts);
   }
   EXPECT_EQ(json::parse(program.report())["collectives"].size(), 2U);

@@ -66,7 +66,6 @@ TEST(CoreRules, KeepsRulesForOtherDevicesAway) {
   EXPECT_EQ(program.launch(kGemm, kComputeStream).dynamic_shared, 75'904U);
   const Product product{ProductType::bf16, 40};
   EXPECT_EQ(program.core->on_library_gemm(kComputeStream, product, program.now_ns).sms, 108U);
-  EXPECT_EQ(program.core->expected_sm_target(kComputeStream, product, program.now_ns).value_or(SmTarget{}).sms, 108U);
   EXPECT_EQ(program.core->on_library_gemm(kComputeStream, {ProductType::bf16, 37}, program.now_ns).sms, 0U);
 
   Program elsewhere(with(rules_of(Policy::shape), text));
@@ -102,13 +101,12 @@ TEST(CoreRules, SetNoTargetThatTheDeviceDoesNotHave) {
   rules.sm_target = 132;
   Program program(rules);
   program.launch(kAllReduce, kCommStream);
-  EXPECT_TRUE(program.core->sets_targets());
   EXPECT_EQ(program.core->on_library_gemm(kComputeStream, {}, program.now_ns).sms, 0U) << "all of its 132 SMs";
 }
 
 LaunchFacts collective_of(const Program& program, std::uint32_t ranks) {
   LaunchFacts facts = program.facts(kAllReduce, kCommStream);
-  facts.note = {1, 4'096, ranks};
+  facts.note = {4'096, ranks};
   return facts;
 }
 
@@ -166,21 +164,6 @@ TEST(CoreRules, SetsNoSmTargetWhereSeveralRanksCompare) {
     const bool said = program.report().find("under auto each rank would choose by itself") != std::string::npos;
     EXPECT_EQ(said, ranks == 2);
   }
-}
-
-TEST(CoreRules, SaysTheSmTargetAheadOfAProductForStreamsThatItKnows) {
-  Rules rules = rules_of(Policy::gate);
-  rules.sm_target = 108;
-  Program program(rules);
-  program.launch(collective_of(program, 1));
-  EXPECT_FALSE(program.core->expected_sm_target(kComputeStream, {}, program.now_ns)) << "nothing is known of the stream yet";
-  program.launch(kGemm, kComputeStream);
-  EXPECT_EQ(program.core->expected_sm_target(kComputeStream, {}, program.now_ns).value_or(SmTarget{}).sms, 108U);
-  program.order(kCommStream, kComputeStream);
-  EXPECT_EQ(program.core->expected_sm_target(kComputeStream, {}, program.now_ns).value_or(SmTarget{}).sms, 0U);
-  program.launch(collective_of(program, 1));
-  program.core->on_stream_destroy(kComputeStream);
-  EXPECT_FALSE(program.core->expected_sm_target(kComputeStream, {}, program.now_ns));
 }
 
 }  // namespace

@@ -141,7 +141,7 @@ std::vector<bool> gates_of(Program& program, int collectives) {
   std::vector<bool> gated;
   for (int i = 0; i < collectives; ++i) {
     LaunchFacts facts = program.facts(kAllReduce, kCommStream);
-    facts.note = {.communicator = 1, .bytes = 1 << 20, .ranks = 2, .library = 22'809};
+    facts.note = {.bytes = 1 << 20, .ranks = 2, .library = 22'809};
     const Decision collective = program.launch(facts);
     EXPECT_TRUE(collective.step == 0 || collective.context == kContext) << "no event could be recorded for the step";
     gated.push_back(program.launch(kGemm, kComputeStream).wait_on != kNoEvent);
