@@ -156,7 +156,7 @@ Status add_setting(std::string_view text, Controls& controls) {
     return invalid_input(fmt::format("--set: '{}' sets what another one sets, expected one", text));
   }
   for (const std::string_view variable : variables) { controls.comm_library.emplace_back(variable, setting->word_for(*number)); }
-  if (of_interposer) { controls.symmetric_blocks = *number; }
+  if (of_interposer) { controls.symmetric_blocks = number; }
   if (of_xla) { controls.xla_buffers = *number != 0; }
   return {};
 }
