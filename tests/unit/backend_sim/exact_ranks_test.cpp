@@ -84,7 +84,8 @@ TEST(ExactRanks, RanksWithExpertsAreOneClassUnlessTokensAreUneven) {
   parallel.ep = 4;
   parallel.dp = 16;
   TransformerStep request = small(parallel);
-  request.decoder.experts = 8;
+  request.decoder.layers = 1;
+  request.decoder.experts = 4;
   expect_classes_as_exact(request, 64, 1);
   request.imbalance = 1.5;
   expect_classes_as_exact(request, 64, 4);
