@@ -273,8 +273,7 @@ class BenchRun {
 int run_bench(const BenchArguments& arguments) {
   if (arguments.validate_file) {
     if (Status good = check_files(arguments); !good) { return complain(kBench, good.error()); }
-    return run_validation(kBench, *arguments.validate_file, arguments.json_file,
-                          arguments.cases.device);
+    return run_validation(kBench, *arguments.validate_file, arguments.json_file, arguments.cases.device);
   }
   if (arguments.sweep) {
     if (Status trials = check_trials(arguments.trials); !trials) { return complain(kBench, trials.error()); }
