@@ -25,9 +25,9 @@
 namespace elbowroom {
 namespace {
 
-constexpr int kWarmUp = 2;
+constexpr int kWarmUpRounds = 2;
 constexpr double kReluctance = 0.02;
-constexpr double kMost = 2.1;           // a factor of 8
+constexpr double kMostLog = 2.1;        // a factor of 8
 constexpr std::size_t kLeastPairs = 6;  // of which a third is held out
 constexpr const char* kStart = "h200";  // of a device whose constants nobody knows
 
@@ -79,7 +79,7 @@ Result<std::vector<TimedSchedule>> timed(Backend& backend, const Scenario& scena
   std::vector<TimedSchedule*> all;
   for (TimedSchedule& schedule : *schedules) { all.push_back(&schedule); }
   const Status done =
-      time_in_rounds(*trials, all, {kWarmUp, settings.trials, settings.seed}, [&](int) { return before(scenario.name); });
+      time_in_rounds(*trials, all, {kWarmUpRounds, settings.trials, settings.seed}, [&](int) { return before(scenario.name); });
   return done ? std::move(schedules) : Result<std::vector<TimedSchedule>>(done.error());
 }
 
@@ -200,7 +200,7 @@ class Calibrating {
       }
       return fitted;
     };
-    const Result<std::vector<double>> logs = detail::least_squares(residuals, kFactors, kReluctance, kMost);
+    const Result<std::vector<double>> logs = detail::least_squares(residuals, kFactors, kReluctance, kMostLog);
     if (!logs) { return logs.error(); }
     const SimulatedSpeeds start = *facts_.simulated;
     const std::shared_ptr<const DeviceFacts> facts = facts_with(*logs);
