@@ -37,10 +37,10 @@ class SimBackend final : public Backend {
              const std::optional<MachineSpec>& machine)
       : noise_(noise), time_limit_(options.time_limit), machine_(machine), seed_(options.seed) {
     if (!options.predicts) { variability_ = options.variability; }
-    for (int index = 0; index < kDeviceCount; ++index) {
-      devices_.push_back(
-          {index, fmt::format("{} (simulated)", device.title), device, performance_of(device).memory, model_width_of(device)});
-    }
+    const DeviceInfo first{0, fmt::format("{} (simulated)", device.title), device, performance_of(device).memory,
+                           model_width_of(device)};
+    devices_.assign(kDeviceCount, first);
+    for (int index = 0; index < kDeviceCount; ++index) { devices_[static_cast<std::size_t>(index)].index = index; }
     if (!noise.off()) { versions_.emplace_back("simulator_noise", fmt::format("{:g} %", noise.percent())); }
     name_variability();
   }
