@@ -3,7 +3,7 @@
 . "$(dirname "$0")/ranks_checks.bash" || exit
 
 # --- as with one process ------------------------------------------------------------------------------------------------
-for arguments in '--suite quick' '--suite quick --device mi300x --scheme concurrent,priority --plan comm_blocks=8' '--sweep comm_blocks=8:16 --only sgemm'; do
+for arguments in '--suite quick --only gemm' '--suite quick --only gemm --device mi300x --scheme concurrent,priority --plan comm_blocks=8' '--sweep comm_blocks=8:16 --only sgemm'; do
   rm -f one.* two.*
   extra=(--trials 3)
   case $arguments in *suite*) extra+=(--trace one.trace) ;; esac
@@ -38,8 +38,8 @@ for mpirun in mpiexec.hydra mpirun.openmpi; do
   rm -f two.*
   begin $mpirun
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-  timeout $limit $mpirun -n 2 "$ELBOWROOM_BIN" bench --backend sim --suite quick --trials 3 --json two.json >"$out" 2>"$err" || fail 'fails'
-  "$ELBOWROOM_BIN" bench --backend sim --suite quick --trials 3 >one.txt 2>/dev/null
+  timeout $limit $mpirun -n 2 "$ELBOWROOM_BIN" bench --backend sim --suite quick --only gemm --trials 3 --json two.json >"$out" 2>"$err" || fail 'fails'
+  "$ELBOWROOM_BIN" bench --backend sim --suite quick --only gemm --trials 3 >one.txt 2>/dev/null
   cmp -s one.txt "$out" || fail 'prints something else than one process'
 done
 

@@ -60,15 +60,15 @@ grep -q $'\x1b' "$out" && fail 'NO_COLOR is not respected'
 TERM=dumb on 80 doctor
 grep -q $'\x1b' "$out" && fail 'colours on a dumb terminal'
 
-on 200 bench --suite quick --backend sim --trials 2
+on 200 bench --suite quick --only gemm --backend sim --trials 2
 grep -q -- '--wide' "$out" && fail 'a wide terminal lacks columns'
 cp "$out" wide
 for columns in 80 200; do
   command_line="bench --wide on $columns columns"
-  python3 terminal.py "$columns" "$ELBOWROOM_BIN" bench --suite quick --backend sim --trials 2 --wide >"$out" 2>"$err"
+  python3 terminal.py "$columns" "$ELBOWROOM_BIN" bench --suite quick --only gemm --backend sim --trials 2 --wide >"$out" 2>"$err"
   cmp -s "$out" wide || fail 'not all columns'
 done
-expect 0 bench --suite quick --backend sim --trials 2
+expect 0 bench --suite quick --only gemm --backend sim --trials 2
 cmp -s "$out" wide || fail 'a pipe has another table'
 
 expect 0 list --json
