@@ -8,13 +8,14 @@ usage: gains.py TUNE.json[.gz]...
 
 from __future__ import annotations
 
-import gzip
 import json
 import statistics
 import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
+
+import packed
 
 Case = dict[str, Any]
 
@@ -58,7 +59,7 @@ def main(files: list[str]) -> int:
         return 2
     for file in files:
         try:
-            document = json.loads(gzip.decompress(Path(file).read_bytes()) if file.endswith(".gz") else Path(file).read_bytes())
+            document = json.loads(packed.read(Path(file)))
             if document["schema"] != "elbowroom.tune/1":
                 raise ValueError(f"schema {document['schema']}")
             lines = lines_of(document["cases"])

@@ -15,7 +15,6 @@ these. On a machine with two H100:
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import re
 import statistics
@@ -24,6 +23,8 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import Any
+
+import packed
 
 Cell = dict[str, Any]
 
@@ -140,7 +141,7 @@ def run(cells: Cells, only: str, bench: list[str]) -> None:
 
 def read(file: Path) -> list[Cell]:
     try:
-        cells = json.loads(gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes())
+        cells = json.loads(packed.read(file))
         if all({"name", "schemes", "scenario"} <= set(cell) for cell in cells):
             return cells
     except (OSError, ValueError, TypeError):

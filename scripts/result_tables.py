@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import io
 import json
 import statistics
@@ -11,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import packed
 import paper
 import steps
 
@@ -29,12 +29,8 @@ CONTROLS = {
 }  # fmt: skip
 
 
-def text_of(file: Path) -> bytes:
-    return gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
-
-
 def load(name: str) -> Document:
-    return json.loads(text_of(ROOT / "results" / name))
+    return json.loads(packed.read(ROOT / "results" / name))
 
 
 def stem(file: str) -> str:

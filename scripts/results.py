@@ -20,9 +20,9 @@ SAYS = "<!-- Made by scripts/results.py; edit results/pages.json. -->\n"
 
 
 def section_of(section: dict[str, Any]) -> str:
-    links = ", ".join(f"[{Path(file).name}](../../results/{file})" for file in section["files"])
+    links = "".join(f"- [{Path(file).name}](../../results/{file})\n" for file in section["files"])
     command = "".join(f"    {line}\n" for line in section.get("commands", []))
-    parts = [f"## {section['heading']}\n", command, f"{section['says']}\n" if "says" in section else "", result_tables.TABLES[section["table"]](section), f"Files: {links}.\n"]
+    parts = [f"## {section['heading']}\n", command, f"{section['says']}\n" if "says" in section else "", result_tables.TABLES[section["table"]](section), f"Files:\n\n{links}"]
     return "\n".join(part for part in parts if part)
 
 

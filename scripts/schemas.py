@@ -7,7 +7,6 @@ usage: schemas.py PROGRAM            validates the examples, and documents that 
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import re
@@ -16,6 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import Any
+
+import packed
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "schemas"
@@ -157,7 +158,7 @@ def closed(schema: JSON) -> JSON:
 
 def recorded(kind: str) -> list[JSON]:
     files = [ROOT / "results" / name for name in RECORDED.get(kind, [])]
-    return [json.loads(gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()) for file in files]
+    return [json.loads(packed.read(file)) for file in files]
 
 
 def widened(schema: JSON, other: JSON) -> JSON:
