@@ -12,6 +12,7 @@
 #include "backend_sim/compute_model.hpp"
 #include "backend_sim/measured_rows.hpp"
 #include "backend_sim/performance.hpp"
+#include "base/error_spread.hpp"
 
 namespace elbowroom {
 namespace sim {
@@ -108,11 +109,10 @@ void summarize(PredictionTable& table) {
   std::vector<double> errors;
   errors.reserve(table.rows.size());
   for (const RowPrediction& row : table.rows) { errors.push_back(row.error()); }
-  std::sort(errors.begin(), errors.end());
-  const std::size_t count = errors.size();
-  table.median_error = (errors[(count - 1) / 2] + errors[count / 2]) / 2;
-  table.p90_error = errors[(count * 9 + 9) / 10 - 1];
-  table.worst_error = errors.back();
+  const detail::ErrorSpread spread = detail::spread_of(std::move(errors));
+  table.median_error = spread.median;
+  table.p90_error = spread.nine_in_ten;
+  table.worst_error = spread.worst;
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include <random>
 #include <utility>
 
-#include "elbowroom/backend/registry.hpp"
+#include "base/error_spread.hpp"
 #include "elbowroom/experiment/case_trials.hpp"
 #include "elbowroom/experiment/cases.hpp"
 #include "elbowroom/experiment/timed_rounds.hpp"
@@ -21,6 +21,8 @@
 #include "elbowroom/trace/rank_interval.hpp"
 #include "experiment/calibration_cases.hpp"
 #include "experiment/log_fit.hpp"
+#include "experiment/predicting_simulator.hpp"
+#include "experiment/shuffle.hpp"
 
 namespace elbowroom {
 namespace {
@@ -89,12 +91,9 @@ class Simulated {
   Simulated(DeviceLimits device, const std::vector<MeasuredCase>& cases) : device_(std::move(device)), cases_(cases) {}
 
   [[nodiscard]] Result<std::vector<double>> times(const std::shared_ptr<const DeviceFacts>& facts) const {
-    BackendOptions options;
-    options.described = device_;
-    options.described->facts = facts;
-    options.device = device_.name;
-    options.predicts = true;
-    const Result<std::unique_ptr<Backend>> simulator = open_backend("sim", options);
+    DeviceLimits device = device_;
+    device.facts = facts;
+    const Result<std::unique_ptr<Backend>> simulator = detail::predicting_simulator(device);
     if (!simulator) { return simulator.error(); }
     std::vector<double> times;
     for (const MeasuredCase& one : cases_) {
@@ -122,7 +121,7 @@ SimulatedSpeeds scaled(SimulatedSpeeds speeds, const std::vector<double>& logs) 
 /// A third of the pairs, the same for the same seed.
 void hold_out(std::vector<CalibrationPoint>& points, std::vector<std::size_t> pairs, std::uint64_t seed) {
   std::mt19937_64 random(seed);
-  for (std::size_t left = pairs.size(); left > 1; --left) { std::swap(pairs[left - 1], pairs[random() % left]); }
+  detail::shuffle(pairs, random);
   pairs.resize(pairs.size() / 3);
   for (const std::size_t at : pairs) { points[at].held_out = true; }
 }
@@ -226,11 +225,10 @@ class Calibrating {
     for (const CalibrationPoint& point : made_.points) {
       if (point.held_out) { errors.push_back(point.error()); }
     }
-    std::ranges::sort(errors);
-    const std::size_t count = errors.size();
-    made_.median = (errors[(count - 1) / 2] + errors[count / 2]) / 2;
-    made_.nine_in_ten = errors[(count * 9 + 9) / 10 - 1];
-    made_.worst = errors.back();
+    const detail::ErrorSpread spread = detail::spread_of(std::move(errors));
+    made_.median = spread.median;
+    made_.nine_in_ten = spread.nine_in_ten;
+    made_.worst = spread.worst;
     facts_.model = ModelWidth{Basis::fitted, std::min(made_.worst, 1.0), ""};
     made_.device.facts = std::make_shared<const DeviceFacts>(facts_);
   }

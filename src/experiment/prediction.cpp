@@ -4,9 +4,9 @@
 #include <memory>
 #include <utility>
 
-#include "elbowroom/backend/registry.hpp"
 #include "elbowroom/experiment/case_trials.hpp"
 #include "elbowroom/model/device_facts.hpp"
+#include "experiment/predicting_simulator.hpp"
 
 namespace elbowroom {
 namespace {
@@ -44,11 +44,7 @@ Predictor predictor_of(Backend& simulator, const Case& what) {
 
 Predictor simulated_times(const Case& what, const DeviceLimits& device) {
   if (facts_of(device) == nullptr) { return {}; }
-  BackendOptions options;
-  options.device = device.name;
-  if (device.facts != nullptr) { options.described = device; }
-  options.predicts = true;
-  const Result<std::unique_ptr<Backend>> opened = open_backend("sim", options);
+  const Result<std::unique_ptr<Backend>> opened = detail::predicting_simulator(device);
   if (!opened) { return {}; }
   const int iterations = iterations_of(what);
   Predictor whole = predictor_of(**opened, shortened(what, std::min(iterations, kMostSimulated)));

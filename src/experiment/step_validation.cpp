@@ -9,6 +9,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/error_spread.hpp"
 #include "elbowroom/steps/decoder.hpp"
 #include "experiment/measured_steps.hpp"
 
@@ -42,15 +43,14 @@ void add_errors(StepValidation& validation, std::string_view of, Chosen chosen) 
     if (row.predicted && chosen(row)) { errors.push_back(row.error()); }
   }
   if (errors.empty()) { return; }
-  std::ranges::sort(errors);
-  const std::size_t count = errors.size();
+  const detail::ErrorSpread spread = detail::spread_of(errors);
   StepErrors made;
   made.of = of;
-  made.rows = static_cast<int>(count);
-  made.mean = std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(count);
-  made.median = (errors[(count - 1) / 2] + errors[count / 2]) / 2;
-  made.p90 = errors[(count * 9 + 9) / 10 - 1];
-  made.worst = errors.back();
+  made.rows = static_cast<int>(errors.size());
+  made.mean = std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size());
+  made.median = spread.median;
+  made.p90 = spread.nine_in_ten;
+  made.worst = spread.worst;
   validation.errors.push_back(std::move(made));
 }
 

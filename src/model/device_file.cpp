@@ -117,8 +117,8 @@ class DeviceReader {
 
   void read_names() {
     top_.word<bool>(
-        "schema", [](std::string_view text) { return text == "elbowroom.device/1" ? std::optional(true) : std::nullopt; },
-        "\"elbowroom.device/1\"", true);
+        "schema", [](std::string_view text) { return text == kDeviceSchema ? std::optional(true) : std::nullopt; },
+        detail::quoted(kDeviceSchema), true);
     limits_.name = top_.text("name");
     if (!is_name(limits_.name)) { top_.reject("name", detail::quoted(limits_.name), "1 to 40 of a to z, 0 to 9 and -"); }
     limits_.title = top_.text("title");
@@ -280,7 +280,7 @@ ordered_json rates_json(const DeviceRates& rates) {
 
 std::string to_json(const DeviceLimits& device, std::span<const NumberSource> sources) {
   const DeviceFacts* facts = facts_of(device);
-  ordered_json document{{"schema", "elbowroom.device/1"}, {"name", device.name}, {"title", device.title}};
+  ordered_json document{{"schema", kDeviceSchema}, {"name", device.name}, {"title", device.title}};
   if (facts != nullptr && !facts->names.empty()) { document["names"] = facts->names; }
   document["vendor"] = device.vendor == Vendor::nvidia ? "nvidia" : "amd";
   document["architecture"] = device.architecture;

@@ -14,6 +14,7 @@
 #include "console.hpp"
 #include "device_option.hpp"
 #include "elbowroom/experiment/calibration.hpp"
+#include "elbowroom/model/device_file.hpp"
 #include "elbowroom/report/result_table.hpp"
 #include "exit_code.hpp"
 #include "interruption.hpp"
@@ -25,7 +26,6 @@ namespace elbowroom {
 namespace {
 
 constexpr std::string_view kCalibrate = "elbowroom calibrate";
-constexpr std::string_view kDeviceSchema = "elbowroom.device/1";
 
 struct CalibrateArguments {
   CaseOptions options;  ///< of which the backend, its devices, the seed and the time limit count

@@ -11,6 +11,8 @@
 
 namespace elbowroom {
 
+inline constexpr std::string_view kDeviceSchema = "elbowroom.device/1";
+
 /// Reads an `elbowroom.device/1` document: limits, rates where they are known, the simulator's constants where somebody fitted
 /// them and how far off they are, and the source of each number. Errors are `invalid_input`, in one line that begins with `file`.
 /// They are of members that are missing, unknown or out of range, of numbers without a source, and of sources whose number is not
