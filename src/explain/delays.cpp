@@ -57,4 +57,15 @@ Delay delay_of(const RankView& view, std::size_t index) {
   return delay;
 }
 
+std::size_t last_queued_behind(const RankView& view, std::size_t collective) {
+  constexpr std::size_t kFarthest = 64;
+  std::size_t last = collective;
+  for (std::size_t i = collective + 1; i < view.collectives.size() && i - last <= kFarthest; ++i) {
+    if (view.collectives[i].stream != view.collectives[last].stream) { continue; }
+    if (delay_of(view, i).queue != last) { break; }
+    last = i;
+  }
+  return last;
+}
+
 }  // namespace elbowroom::explain

@@ -17,4 +17,8 @@ struct Delay {
 
 Delay delay_of(const RankView& view, std::size_t collective);
 
+/// The last of the collectives that stand behind this one on its stream, each ready before the one in front ended; this one where
+/// none does.
+std::size_t last_queued_behind(const RankView& view, std::size_t collective);
+
 }  // namespace elbowroom::explain

@@ -79,6 +79,12 @@ std::string_view Event::* argument(std::string_view key) {
       return &Event::wait_on_stream;
     case hash_of("wait_on_cuda_event_record_corr_id"):
       return &Event::wait_on_correlation;
+    case hash_of("sm_mhz"):
+      return &Event::sm_mhz;
+    case hash_of("most_mhz"):
+      return &Event::most_mhz;
+    case hash_of("at_power_limit"):
+      return &Event::at_power_limit;
     default:
       return nullptr;
   }

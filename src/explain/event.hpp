@@ -21,6 +21,7 @@ struct Event {
   std::array<std::string_view, 3> grid, block;
   std::string_view collective, in_elements, out_elements, dtype, group_size, group, ranks, in_split, sequence;
   std::string_view wait_on_stream, wait_on_correlation;
+  std::string_view sm_mhz, most_mhz, at_power_limit;
   std::string_view first_type;                 ///< of "Input type"
   std::optional<std::int64_t> first_elements;  ///< of the first tensor of "Input Dims"
 };

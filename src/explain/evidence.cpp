@@ -11,6 +11,7 @@
 #include "elbowroom/model/kernel_footprint.hpp"
 #include "elbowroom/plan/co_residence.hpp"
 #include "elbowroom/plan/occupancy.hpp"
+#include "explain/clocks.hpp"
 #include "explain/delays.hpp"
 #include "explain/exposures.hpp"
 #include "explain/words.hpp"
@@ -64,6 +65,11 @@ std::string of_lost_race(const RankView& view, const Exposure& exposure) {
 
 std::string of_shared_stream(const RankView& view, const Exposure& exposure) {
   const Delay delay = delay_of(view, exposure.collective);
+  if (!delay.queue || 2 * delay.by_collective < exposure.time.length()) {
+    const std::size_t last = last_queued_behind(view, exposure.collective);
+    return fmt::format("{}, which {} waits for, stood {} behind it on its stream", view.collectives[last].op,
+                       kernel_words(view.trace, *exposure.next), duration(delay_of(view, last).by_collective));
+  }
   const Collective& other = view.collectives[*delay.queue];
   return fmt::format("waited {} behind {} of {} on its stream", duration(delay.by_collective), other.op,
                      duration(other.time.length()));
@@ -88,6 +94,12 @@ std::string of_kernel_gaps(const RankView& view, const Exposure& exposure) {
 std::string of_copies(const RankView& view, const Exposure& exposure) {
   return fmt::format("copies and memory sets run in {} of its {}", duration(length_within(view.copies, exposure.time)),
                      duration(exposure.time.length()));
+}
+
+std::string of_power(const RankView& view, const Exposure& exposure) {
+  const Interval time = view.collectives[exposure.collective].time;
+  return fmt::format("the power limit kept the SM clock {:.0f} % below its most while it ran, {} beside computation",
+                     100 * below_most_clock(view.trace, time), duration(length_within(view.compute, time)));
 }
 
 std::string of_unknown(const RankView& view, const Exposure& exposure) {
@@ -124,6 +136,7 @@ std::string evidence_of(const RankView& view, const Exposure& exposure, const Sp
     case Cause::copies:
       return of_copies(view, exposure);
     case Cause::power:
+      return of_power(view, exposure);
     case Cause::unknown:
       break;
   }

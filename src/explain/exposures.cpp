@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "explain/clocks.hpp"
 #include "explain/delays.hpp"
 
 namespace elbowroom::explain {
@@ -52,7 +53,7 @@ Time blocking_of(const RankView& view, const Exposure& exposure) {
 }
 
 /// How much of an exposure each cause could account for.
-using Shares = std::array<std::pair<Cause, Time>, 7>;
+using Shares = std::array<std::pair<Cause, Time>, 8>;
 
 /// The next kernel was launched in time and begins soon, and the collective goes on beside it: no peer and no order would change
 /// that.
@@ -61,6 +62,23 @@ bool between_kernels(const RankView& view, const Exposure& exposure) {
   const std::optional<Time> launched = view.trace.launched(*exposure.next);
   return exposure.time.end < view.collectives[exposure.collective].time.end && exposure.time.length() <= view.dispatch &&
          launched && *launched <= exposure.time.begin;
+}
+
+/// How long a collective could have run that queues behind the exposed one and holds up what runs next.
+Time queue_behind(const RankView& view, const Exposure& exposure) {
+  if (!exposure.next) { return 0; }
+  const std::size_t last = last_queued_behind(view, exposure.collective);
+  const Collective& queued = view.collectives[last];
+  const Time next = view.trace.rows.begin[*exposure.next];
+  if (last == exposure.collective || next < queued.time.end || next - queued.time.end > view.dispatch) { return 0; }
+  const Time ready = queued.time.begin - delay_of(view, last).by_collective;
+  return overlap(exposure.time, {ready, exposure.time.end});
+}
+
+/// How much longer it ran beside computation than at the greatest clock, were it as much slower as the clock was.
+Time lost_to_power(const RankView& view, const Collective& collective) {
+  const Time beside = length_within(view.compute, collective.time);
+  return static_cast<Time>(static_cast<double>(beside) * below_most_clock(view.trace, collective.time));
 }
 
 Shares shares_of(const RankView& view, const Exposure& exposure, const Split& split) {
@@ -82,7 +100,8 @@ Shares shares_of(const RankView& view, const Exposure& exposure, const Split& sp
            {Cause::late_peer, overlap(exposure.time, {begin, begin + waited})},
            {Cause::late_host, host},
            {Cause::lost_race, std::min(delay.by_compute, most)},
-           {Cause::shared_stream, std::min(delay.by_collective, most)},
+           {Cause::shared_stream, std::min(std::max(delay.by_collective, tail ? queue_behind(view, exposure) : 0), most)},
+           {Cause::power, tail ? std::min(lost_to_power(view, collective), most) : 0},
            {too_long ? Cause::link : Cause::program_order, order},
            {Cause::copies, copies}}};
 }

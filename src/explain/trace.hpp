@@ -90,6 +90,14 @@ struct StreamWait {
   std::uint64_t correlation = 0;  ///< of the event's recording
 };
 
+/// How fast the SMs of a device ran from a time on.
+struct SmClock {
+  Time at = 0;
+  TextId device = 0;
+  double below_most =
+      0;  ///< the share of the greatest clock that the power limit took; 0: the clock is below it for no such reason
+};
+
 struct Stream {
   TextId device = 0;
   TextId number = 0;
@@ -118,6 +126,7 @@ struct Trace {
   Launches launches;
   std::vector<Annotation> annotations;
   std::vector<StreamWait> waits;
+  std::vector<SmClock> clocks;    ///< in the order of their times
   std::vector<std::string> lost;  ///< what could not be used, one line each
 
   [[nodiscard]] std::optional<Time> launched(std::size_t row) const {

@@ -127,6 +127,7 @@ void put_in_order(Trace& trace) {
     return std::pair(a.begin, b.end) < std::pair(b.begin, a.end);  // what holds another one stands before it
   });
   std::stable_sort(trace.waits.begin(), trace.waits.end(), [](const StreamWait& a, const StreamWait& b) { return a.at < b.at; });
+  std::stable_sort(trace.clocks.begin(), trace.clocks.end(), [](const SmClock& a, const SmClock& b) { return a.at < b.at; });
   say_what_rows_are(trace);
   find_copied_collectives(trace);
 }
@@ -175,6 +176,7 @@ void append(Trace& trace, const Trace& part) {
     trace.annotations.push_back(annotation);
   }
   for (const StreamWait& wait : part.waits) { trace.waits.push_back({wait.at, id(wait.stream), id(wait.on), wait.correlation}); }
+  for (const SmClock& clock : part.clocks) { trace.clocks.push_back({clock.at, id(clock.device), clock.below_most}); }
   trace.lost.insert(trace.lost.end(), part.lost.begin(), part.lost.end());
   put_in_order(trace);
 }

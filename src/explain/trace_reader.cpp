@@ -24,11 +24,11 @@ namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{1} << 18;
 
-enum class Category : std::uint8_t { none, kernel, copy, set, call, annotation, wait };
+enum class Category : std::uint8_t { none, kernel, copy, set, call, annotation, wait, clock };
 
 /// Categories of Kineto, and those of PyTorch before 1.13, which are capitalised.
 Category category_of(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, Category>, 12> kCategories{{{"kernel", Category::kernel},
+  constexpr std::array<std::pair<std::string_view, Category>, 13> kCategories{{{"kernel", Category::kernel},
                                                                                {"Kernel", Category::kernel},
                                                                                {"gpu_memcpy", Category::copy},
                                                                                {"Memcpy", Category::copy},
@@ -39,7 +39,8 @@ Category category_of(std::string_view text) {
                                                                                {"cuda_driver", Category::call},
                                                                                {"hip_runtime", Category::call},
                                                                                {"user_annotation", Category::annotation},
-                                                                               {"cuda_sync", Category::wait}}};
+                                                                               {"cuda_sync", Category::wait},
+                                                                               {"gpu_clock", Category::clock}}};
   for (const auto& [name, category] : kCategories) {
     if (name == text) { return category; }
   }
@@ -117,7 +118,8 @@ class Builder final : public PieceSink {
 
   void add(const Event& event) {
     const Category category = category_of(event.category);
-    if (category == Category::none || (event.phase != "X" && category != Category::wait)) { return; }
+    const bool whole = event.phase == "X" || category == Category::wait || category == Category::clock;
+    if (category == Category::none || !whole) { return; }
     ++events;
     const std::optional<Time> begin = time_of(event.ts);
     // An event of no length has none written down in some versions.
@@ -143,9 +145,20 @@ class Builder final : public PieceSink {
           trace_.waits.push_back({*begin, id(event.stream), id(event.wait_on_stream), number(event.wait_on_correlation)});
         }
         break;
+      case Category::clock:
+        add_clock(event, *begin);
+        break;
       case Category::none:
         break;
     }
+  }
+
+  void add_clock(const Event& event, Time at) {
+    const std::optional<std::int64_t> now = whole_of(event.sm_mhz);
+    const std::optional<std::int64_t> most = whole_of(event.most_mhz);
+    if (!now || !most || *now < 0 || *most < 1 || *now > *most) { return; }
+    const bool limited = event.at_power_limit == "1";
+    trace_.clocks.push_back({at, id(event.device), limited ? 1 - static_cast<double>(*now) / static_cast<double>(*most) : 0});
   }
 
   void add_row(const Event& event, Category category, Time begin, Time end) {

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "recorder/bind.hpp"
+
 namespace elbowroom::recorder {
 namespace {
 
@@ -33,12 +35,6 @@ void* open_cupti() {
     if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL); library != nullptr) { return library; }
   }
   return nullptr;
-}
-
-template <class Function>
-bool bind(void* library, const char* symbol, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, symbol));
-  return function != nullptr;
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
@@ -19,9 +21,11 @@
 #include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "recorder/activity.hpp"
 #include "recorder/buffers.hpp"
+#include "recorder/clocks.hpp"
 #include "recorder/schedule.hpp"
 #include "recorder/trace_text.hpp"
 #include "run/recording.hpp"
@@ -134,7 +138,7 @@ class Recorder {
         break;
       case Action::discard:
         leave();
-        recording_ = {};
+        forget();
         reader_.forget();
         break;
       case Action::announce:
@@ -185,6 +189,22 @@ class Recorder {
       if (active_) { reader_.read(buffer.data, buffer.valid, recording_); }
       buffers().give_back(buffer.data);
     }
+    if (active_ && flags == 0) { read_clocks(); }
+  }
+
+  /// Of the devices that have run kernels in this recording.
+  void read_clocks() {
+    const std::vector<Kernel>& kernels = recording_.kernels;
+    for (; looked_for_devices_ < kernels.size(); ++looked_for_devices_) { clocked_.insert(kernels[looked_for_devices_].device); }
+    for (const std::uint32_t device : clocked_) {
+      if (const auto reading = clocks_.read(device, now())) { recording_.clocks.push_back(*reading); }
+    }
+  }
+
+  void forget() {
+    recording_ = {};
+    clocked_.clear();
+    looked_for_devices_ = 0;
   }
 
   /// Switches the records off where CUPTI has just asked this recorder for a buffer. Otherwise the program's own profiler may have
@@ -221,7 +241,7 @@ class Recorder {
       return;
     }
     write();
-    recording_ = {};
+    forget();
   }
 
   void write() const {
@@ -260,7 +280,7 @@ class Recorder {
   void give_up(std::string_view why) {
     note(why);
     buffers().close();
-    recording_ = {};
+    forget();
     given_up_ = true;
     over_ = !active_;
   }
@@ -284,6 +304,9 @@ class Recorder {
   Cupti cupti_;
   ActivityReader reader_;
   Recording recording_;
+  Clocks clocks_;
+  std::set<std::uint32_t> clocked_;     ///< devices
+  std::size_t looked_for_devices_ = 0;  ///< kernels
   bool registered_ = false;
   bool active_ = false;   ///< it records
   bool leaving_ = false;  ///< it does not, and the records are still switched on

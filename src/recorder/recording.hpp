@@ -56,6 +56,14 @@ struct Wait {
   std::uint32_t correlation = 0, context = 0, stream = 0, event = 0;
 };
 
+/// The SM clock of a device at one time.
+struct ClockReading {
+  Time at = 0;
+  std::uint32_t device = 0;
+  unsigned mhz = 0, most_mhz = 0;
+  bool at_power_limit = false;  ///< which keeps the clock down
+};
+
 struct Device {
   int id = 0;
   std::string name;
@@ -83,6 +91,7 @@ struct Recording {
   std::vector<Call> calls;
   std::vector<EventMark> marks;
   std::vector<Wait> waits;
+  std::vector<ClockReading> clocks;
   std::size_t dropped = 0;  ///< records that had no room in CUPTI's buffers
   std::size_t unended = 0;  ///< kernels and copies that ran when the recording ended
 

@@ -130,6 +130,13 @@ void write_call(Text& text, const Call& call, std::string_view name, std::uint32
   text.us(call.end - call.begin) << R"(, "args": {"correlation": )" << call.correlation << "}}";
 }
 
+void write_clock(Text& text, const ClockReading& clock) {
+  text.next();
+  text << R"({"ph": "C", "cat": "gpu_clock", "name": "SM clock", "pid": )" << clock.device << R"(, "tid": 0, "ts": )";
+  text.us(clock.at) << R"(, "args": {"device": )" << clock.device << R"(, "sm_mhz": )" << clock.mhz << R"(, "most_mhz": )"
+                    << clock.most_mhz << R"(, "at_power_limit": )" << (clock.at_power_limit ? 1 : 0) << "}}";
+}
+
 using EventKey = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // context, event, correlation
 
 /// Each wait with the last recording of its event before it: the calls of a process are numbered one after the other.
@@ -189,6 +196,7 @@ void write_trace(const Recording& recording, const Header& header, const std::fu
   for (const Kernel& kernel : recording.kernels) { write_kernel(text, kernel, recording.names[kernel.name]); }
   for (const Copy& copy : recording.copies) { write_copy(text, copy); }
   write_waits(text, recording);
+  for (const ClockReading& clock : recording.clocks) { write_clock(text, clock); }
   text << "\n],\n\"traceName\": \"elbowroom\"\n}\n";
   text.finish();
 }

@@ -80,6 +80,45 @@ TEST(Cause, IsASharedStreamWhereAnotherCollectiveIsInFront) {
              "waited 201 us behind all_gather of 200 us on its stream");
 }
 
+TEST(Cause, IsASharedStreamWhereAnotherCollectiveIsKeptWaiting) {
+  // `later` runs beside the gather until 300. The all-reduce behind the gather was launched at 102 and ready then: of the gather's
+  // 300 us from there on, and of its own 100, the kernel that waits for the all-reduce would have been spared the 300.
+  TraceText text;
+  text.kernel("first", 7, 100, 200, 90).kernel("later", 7, 200, 300, 95);
+  text.kernel(kAllGather, 20, 200, 600, 100).kernel(kAllReduce, 20, 601, 701, 102).kernel("second", 7, 702, 900, 110);
+  const Found found = in_first_step(view_of(text.trace()));
+  ASSERT_EQ(found.exposures.size(), 2U);
+  for (const Exposure& exposure : found.exposures) { EXPECT_EQ(to_string(exposure.cause), to_string(Cause::shared_stream)); }
+  EXPECT_EQ(found.exposures[0].time, (Interval{300'000, 600'000}));
+  EXPECT_EQ(found.exposures[0].by_cause, 300'000);
+  EXPECT_THAT(found.evidence, HasSubstr("all_reduce, which second waits for, stood 301 us behind it on its stream"));
+  EXPECT_EQ(found.exposures[1].time, (Interval{601'000, 701'000}));
+}
+
+TEST(Cause, IsProgramOrderWhereTheNextKernelWaitsForTheFirstOfTwo) {
+  // The same, but the second kernel waits for the gather alone, and runs beside the all-reduce.
+  TraceText text;
+  text.kernel("first", 7, 100, 200, 90).kernel("later", 7, 200, 300, 95);
+  text.kernel(kAllGather, 20, 200, 600, 100).kernel(kAllReduce, 20, 601, 701, 102).kernel("second", 7, 602, 900, 110);
+  const Found found = in_first_step(view_of(text.trace()));
+  EXPECT_EQ(to_string(found.exposures.at(0).cause), to_string(Cause::program_order));
+}
+
+TEST(Cause, IsPowerWhereLowerClocksAccountForTheRest) {
+  // The all-reduce runs beside `later` for 400 us and alone for 150. At 1,485 of 1,980 MHz it may have lost a quarter of the 400,
+  // and 100 of 150 us are most of them. Nothing is said of it where the clock fell for another reason, or was read a second before.
+  for (const auto& [at, limited] : {std::pair(150, true), std::pair(150, false), std::pair(-1'000'000, true)}) {
+    TraceText text;
+    text.kernel("first", 7, 100, 200, 90).kernel(kAllReduce, 20, 200, 750, 95).kernel("later", 7, 200, 600, 100);
+    text.kernel("second", 7, 751, 900, 110).clock(at, 1485, 1980, limited);
+    const bool power = at == 150 && limited;
+    expect_one(
+        in_first_step(view_of(text.trace())), {600'000, 750'000}, power ? Cause::power : Cause::program_order,
+        power ? 100'000 : 150'000, 150'000,
+        power ? "the power limit kept the SM clock 25 % below its most while it ran, 400 us beside computation" : "waited 150 us");
+  }
+}
+
 TEST(Cause, IsTheLinkWhereThereIsTooLittleToHideIt) {
   TraceText text;
   text.kernel("first", 7, 0, 100, 0).kernel(kAllReduce, 20, 100, 1000, 5).kernel("second", 7, 1001, 1101, 20);

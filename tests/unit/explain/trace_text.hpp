@@ -66,6 +66,11 @@ class TraceText {
         begin, end - begin, arguments));
     return *this;
   }
+  TraceText& clock(std::int64_t at, int mhz, int most_mhz, bool at_power_limit) {
+    return event(fmt::format(
+        R"({{"ph": "C", "cat": "gpu_clock", "name": "SM clock", "pid": 0, "ts": {}, "args": {{"device": 0, "sm_mhz": {}, "most_mhz": {}, "at_power_limit": {}}}}})",
+        at, mhz, most_mhz, at_power_limit ? 1 : 0));
+  }
   TraceText& event(std::string text) {
     events_.push_back(std::move(text));
     return *this;

@@ -50,6 +50,7 @@ Recording recording() {
                   {1'700'000'000'000'001'000, 1'700'000'000'000'001'600, 14, 99, result.names.id_of("cuLaunchKernelEx"), true}};
   // The event was recorded twice before the wait; the second time, by call 12, counts.
   result.marks = {{9, 1, 7, 3}, {12, 1, 7, 3}, {16, 1, 7, 3}, {10, 1, 7, 4}};
+  result.clocks = {{1'700'000'000'000'050'000, 0, 1485, 1980, true}};
   result.waits = {{1'700'000'000'000'000'900, 1'700'000'000'000'000'950, 13, 1, 20, 3}, {0, 0, 2, 1, 20, 3}};
   return result;
 }
@@ -78,6 +79,9 @@ TEST(RecordedTrace, IsReadAsKinetosIs) {
   EXPECT_EQ(trace.rows.work[1], explain::Work::communication);
   EXPECT_EQ(trace.launched(1), 1'700'000'000'000'001'000) << "a call of the driver";
   EXPECT_EQ(trace.rows.kind[2], explain::RowKind::copy);
+  ASSERT_EQ(trace.clocks.size(), 1U);
+  EXPECT_EQ(trace.clocks[0].at, 1'700'000'000'000'050'000);
+  EXPECT_DOUBLE_EQ(trace.clocks[0].below_most, 0.25) << "1,485 of 1,980 MHz";
   EXPECT_EQ(trace.texts.text(trace.rows.name[2]), "Memcpy DtoD (Device -> Device)");
   EXPECT_EQ(trace.rows.bytes[2], 4096);
   EXPECT_TRUE(trace.lost.empty());
