@@ -13,82 +13,10 @@
 #include <system_error>
 
 #include "base/number_of.hpp"
-#include "base/text_hash.hpp"
+#include "explain/event_keys.hpp"
 
 namespace elbowroom::explain {
 namespace {
-
-using detail::hash_of;
-
-/// Which member of Event a name at the top stands for.
-std::string_view Event::* top_member(std::string_view key) {
-  switch (hash_of(key)) {
-    case hash_of("ph"):
-      return &Event::phase;
-    case hash_of("cat"):
-      return &Event::category;
-    case hash_of("name"):
-      return &Event::name;
-    case hash_of("pid"):
-      return &Event::process;
-    case hash_of("tid"):
-      return &Event::thread;
-    case hash_of("ts"):
-      return &Event::ts;
-    case hash_of("dur"):
-      return &Event::duration;
-    default:
-      return nullptr;
-  }
-}
-
-/// The same of a name in "args".
-std::string_view Event::* argument(std::string_view key) {
-  switch (hash_of(key)) {
-    case hash_of("correlation"):
-      return &Event::correlation;
-    case hash_of("device"):
-      return &Event::device;
-    case hash_of("stream"):
-      return &Event::stream;
-    case hash_of("bytes"):
-      return &Event::bytes;
-    case hash_of("registers per thread"):
-      return &Event::registers;
-    case hash_of("shared memory"):
-      return &Event::shared;
-    case hash_of("Collective name"):
-      return &Event::collective;
-    case hash_of("In msg nelems"):
-      return &Event::in_elements;
-    case hash_of("Out msg nelems"):
-      return &Event::out_elements;
-    case hash_of("dtype"):
-      return &Event::dtype;
-    case hash_of("Group size"):
-      return &Event::group_size;
-    case hash_of("Process Group Name"):
-      return &Event::group;
-    case hash_of("Process Group Ranks"):
-      return &Event::ranks;
-    case hash_of("In split size"):
-      return &Event::in_split;
-    case hash_of("Seq"):
-      return &Event::sequence;
-    case hash_of("wait_on_stream"):
-      return &Event::wait_on_stream;
-    case hash_of("wait_on_cuda_event_record_corr_id"):
-      return &Event::wait_on_correlation;
-    case hash_of("sm_mhz"):
-      return &Event::sm_mhz;
-    case hash_of("most_mhz"):
-      return &Event::most_mhz;
-    case hash_of("at_power_limit"):
-      return &Event::at_power_limit;
-    default:
-      return nullptr;
-  }
-}
 
 /// Fills an Event. Deeper members than those it looks for are passed over.
 class EventHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, EventHandler> {
@@ -101,19 +29,11 @@ class EventHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Even
 
   bool Key(const char* text, rapidjson::SizeType length, bool /*copy*/) {
     const std::string_view key(text, length);
-    if (depth_ == 1) {
-      target_ = top_member(key);
-      next_is_arguments_ = key == "args";
-    } else if (depth_ == 2 && in_arguments_) {
-      target_ = argument(key);
-      list_ = key == "grid"         ? List::grid
-              : key == "block"      ? List::block
-              : key == "Input Dims" ? List::dims
-              : key == "Input type" ? List::types
-                                    : List::none;
-    } else {
-      target_ = nullptr;
-    }
+    const bool is_argument = depth_ == 2 && in_arguments_;
+    const EventKey* known = depth_ == 1 ? kEventMembers.find(key) : is_argument ? kEventArguments.find(key) : nullptr;
+    target_ = known == nullptr ? nullptr : known->text;
+    if (is_argument) { list_ = known == nullptr ? EventList::none : known->list; }
+    if (depth_ == 1) { next_is_arguments_ = known == nullptr && key == "args"; }
     return true;
   }
 
@@ -123,16 +43,14 @@ class EventHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Even
   }
   bool StartArray() {
     at_ = 0;
-    if (list_ == List::dims && depth_ == 3) { in_first_tensor_ = !event_.first_elements; }
-    if (list_ == List::dims && depth_ == 3 && in_first_tensor_) { event_.first_elements = 1; }
+    if (list_ == EventList::dims && depth_ == 3) { in_first_tensor_ = !event_.first_elements; }
+    if (list_ == EventList::dims && depth_ == 3 && in_first_tensor_) { event_.first_elements = 1; }
     return deeper();
   }
   bool EndObject(rapidjson::SizeType /*members*/) { return shallower(); }
   bool EndArray(rapidjson::SizeType /*elements*/) { return shallower(); }
 
  private:
-  enum class List : std::uint8_t { none, grid, block, dims, types };
-
   bool deeper() {
     ++depth_;
     target_ = nullptr;
@@ -142,7 +60,7 @@ class EventHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Even
   bool shallower() {
     --depth_;
     if (depth_ == 3) { in_first_tensor_ = false; }
-    if (depth_ <= 2) { list_ = List::none; }
+    if (depth_ <= 2) { list_ = EventList::none; }
     if (depth_ <= 1) { in_arguments_ = false; }
     return true;
   }
@@ -151,11 +69,11 @@ class EventHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Even
     if (target_ != nullptr) {
       event_.*target_ = text;
       target_ = nullptr;
-    } else if (depth_ == 3 && at_ < 3 && (list_ == List::grid || list_ == List::block)) {
-      (list_ == List::grid ? event_.grid : event_.block)[at_++] = text;
-    } else if (depth_ == 3 && list_ == List::types && at_++ == 0) {
+    } else if (depth_ == 3 && at_ < 3 && (list_ == EventList::grid || list_ == EventList::block)) {
+      (list_ == EventList::grid ? event_.grid : event_.block)[at_++] = text;
+    } else if (depth_ == 3 && list_ == EventList::types && at_++ == 0) {
       event_.first_type = text;
-    } else if (depth_ == 4 && list_ == List::dims && in_first_tensor_) {
+    } else if (depth_ == 4 && list_ == EventList::dims && in_first_tensor_) {
       const std::int64_t elements = *event_.first_elements;
       const std::int64_t extent = detail::number_of<std::int64_t>(text).value_or(0);
       const bool fits = extent <= 0 || elements <= std::numeric_limits<std::int64_t>::max() / extent;
@@ -170,7 +88,7 @@ class EventHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Even
   std::string_view Event::* target_ = nullptr;
   int depth_ = 0;
   std::size_t at_ = 0;
-  List list_ = List::none;
+  EventList list_ = EventList::none;
   bool next_is_arguments_ = false;
   bool in_arguments_ = false;
   bool in_first_tensor_ = false;

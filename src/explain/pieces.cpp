@@ -232,6 +232,7 @@ std::size_t Pieces::behind_value() {
       at = here.at;
       depth = here.depth;
       slowly_to = at + kSlowly;
+      if (at == text.size()) { break; }
     }
     const Mark mark = kMarks[static_cast<unsigned char>(text[at])];
     if (depth == 0 && at > begin_ && mark != Mark::open) {

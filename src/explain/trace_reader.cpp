@@ -13,14 +13,18 @@
 #include <vector>
 
 #include "base/number_of.hpp"
+#include "base/text_hash.hpp"
 #include "elbowroom/base/grouped.hpp"
 #include "explain/communication.hpp"
 #include "explain/event.hpp"
+#include "explain/event_head.hpp"
 #include "explain/pieces.hpp"
 #include "explain/trace_order.hpp"
 
 namespace elbowroom::explain {
 namespace {
+
+using detail::hash_of;
 
 constexpr std::size_t kPieceBytes = std::size_t{1} << 18;
 
@@ -28,27 +32,34 @@ enum class Category : std::uint8_t { none, kernel, copy, set, call, annotation, 
 
 /// Categories of Kineto, and those of PyTorch before 1.13, which are capitalised.
 Category category_of(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, Category>, 13> kCategories{{{"kernel", Category::kernel},
-                                                                               {"Kernel", Category::kernel},
-                                                                               {"gpu_memcpy", Category::copy},
-                                                                               {"Memcpy", Category::copy},
-                                                                               {"gpu_memset", Category::set},
-                                                                               {"Memset", Category::set},
-                                                                               {"cuda_runtime", Category::call},
-                                                                               {"Runtime", Category::call},
-                                                                               {"cuda_driver", Category::call},
-                                                                               {"hip_runtime", Category::call},
-                                                                               {"user_annotation", Category::annotation},
-                                                                               {"cuda_sync", Category::wait},
-                                                                               {"gpu_clock", Category::clock}}};
-  for (const auto& [name, category] : kCategories) {
-    if (name == text) { return category; }
+  switch (hash_of(text)) {
+    case hash_of("kernel"):
+    case hash_of("Kernel"):
+      return Category::kernel;
+    case hash_of("gpu_memcpy"):
+    case hash_of("Memcpy"):
+      return Category::copy;
+    case hash_of("gpu_memset"):
+    case hash_of("Memset"):
+      return Category::set;
+    case hash_of("cuda_runtime"):
+    case hash_of("Runtime"):
+    case hash_of("cuda_driver"):
+    case hash_of("hip_runtime"):
+      return Category::call;
+    case hash_of("user_annotation"):
+      return Category::annotation;
+    case hash_of("cuda_sync"):
+      return Category::wait;
+    case hash_of("gpu_clock"):
+      return Category::clock;
+    default:
+      return Category::none;
   }
-  return Category::none;
 }
 
-/// Whether an event may be of a category above, by its text alone: most events of a trace are operators and stack frames.
-bool may_matter(std::string_view text) {
+/// Whether a category above stands anywhere in an event.
+bool has_category(std::string_view text) {
   constexpr std::string_view kCat = "\"cat\"";
   for (std::size_t at = 0;;) {
     const void* found = memmem(text.data() + at, text.size() - at, kCat.data(), kCat.size());
@@ -70,6 +81,16 @@ bool is_idle_call(std::string_view name) {
     if (name.find(word) != std::string_view::npos) { return true; }
   }
   return false;
+}
+
+/// From an operator to what it launched: a third of the events.
+bool is_arrow(std::string_view key, std::string_view value) {
+  if (value.size() != 1 || (value[0] != 's' && value[0] != 't' && value[0] != 'f')) { return false; }
+  return key == "ph";
+}
+
+bool is_between_devices(const Event& copy) {
+  return copy.name.find("PtoP") != std::string_view::npos || copy.name.find("Peer") != std::string_view::npos;
 }
 
 class Builder final : public PieceSink {
@@ -102,6 +123,31 @@ class Builder final : public PieceSink {
   std::uint64_t events = 0;
 
  private:
+  /// By the text alone: most events of a trace are operators, arrows and stack frames, and many calls are idle.
+  bool may_matter(std::string_view text) {
+    bool is_call = false;
+    EventHead head(text);
+    while (const std::optional<HeadMember> member = head.next()) {
+      const auto& [key, value] = *member;
+      if (key == "cat") {
+        const Category category = category_of(value);
+        if (category != Category::call) { return category != Category::none; }
+        is_call = true;
+      } else if (is_call && key == "name") {
+        return !is_idle(id(value));
+      } else if (is_arrow(key, value)) {
+        return false;
+      }
+    }
+    return is_call || has_category(text);
+  }
+
+  bool is_idle(TextId name) {
+    if (name >= idle_.size()) { idle_.resize(name + 1, 0); }
+    if (idle_[name] == 0) { idle_[name] = is_idle_call(trace_.texts.text(name)) ? 1 : 2; }
+    return idle_[name] == 1;
+  }
+
   void add_device(const FlatMember& member) {
     std::vector<Device>& devices = trace_.devices;
     const std::size_t dot = member.path.find('.');
@@ -170,10 +216,9 @@ class Builder final : public PieceSink {
     rows.end.push_back(end);
     rows.name.push_back(id(event.name));
     rows.stream.push_back(index_of(stream));
-    const bool peer = event.name.find("PtoP") != std::string_view::npos || event.name.find("Peer") != std::string_view::npos;
     rows.kind.push_back(category == Category::kernel ? RowKind::kernel
                         : category == Category::set  ? RowKind::set
-                        : peer                       ? RowKind::peer_copy
+                        : is_between_devices(event)  ? RowKind::peer_copy
                                                      : RowKind::copy);
     rows.work.push_back(Work::compute);
     rows.correlation.push_back(number(event.correlation));
@@ -185,9 +230,7 @@ class Builder final : public PieceSink {
 
   void add_call(const Event& event, Time begin, Time end) {
     const TextId name = id(event.name);
-    if (name >= idle_.size()) { idle_.resize(name + 1, 0); }
-    if (idle_[name] == 0) { idle_[name] = is_idle_call(event.name) ? 1 : 2; }
-    if (idle_[name] == 1) { return; }
+    if (is_idle(name)) { return; }
     Launches& launches = trace_.launches;
     launches.correlation.push_back(number(event.correlation));
     launches.begin.push_back(begin);

@@ -40,6 +40,18 @@ TEST(Pieces, GiveEventsAndMembersWhateverPiecesComeIn) {
   }
 }
 
+TEST(Pieces, MayEndWhereABlockOfBytesDoes) {
+  // The search takes 64 bytes at a time behind the event's brace. Of 128 lengths two end a block just before the braces that close.
+  for (std::size_t spaces = 0; spaces < 128; ++spaces) {
+    Kept kept;
+    Pieces pieces(kept);
+    const std::string begin = R"({"ph": "X", "args": {)" + std::string(spaces, ' ');
+    pieces.feed("[" + begin);
+    pieces.feed(R"(}}, {"ph": "M"}])");
+    EXPECT_THAT(kept.events, ElementsAre(begin + "}}", R"({"ph": "M"})")) << spaces;
+  }
+}
+
 TEST(Pieces, TakeAnArrayOfEvents) {
   Kept kept;
   Pieces pieces(kept);
