@@ -32,6 +32,7 @@ class Work:
         size = options.size
         self._factors = [torch.randn(size, size, device=device, dtype=self.kind) for _ in range(2)]
         self._product = torch.empty(size, size, device=device, dtype=self.kind)
+        self._word = torch.ones(1, device=device)
 
     def products(self, count: int) -> None:
         for _ in range(count):
@@ -43,6 +44,11 @@ class Work:
 
     def buffer(self, mebibytes: float) -> torch.Tensor:
         return torch.ones(max(int(mebibytes * MIB) // self.kind.itemsize, 1), device=self.device, dtype=self.kind)
+
+    def meet(self) -> None:
+        """Hosts of all ranks go on together: where each waits for its own GPU, one that is late once stays late."""
+        reduce(self._word).wait()
+        self.wait_for_kernels()
 
     def wait_for_kernels(self) -> None:
         """The host waits for what the current stream was given."""

@@ -4,14 +4,15 @@ import time
 
 import common
 
-HOST_SECONDS = 0.008
+HOST_SECONDS = 0.012
 
 
 def step_of(options, device):
     work = common.Work(options, device)
-    buffer = work.buffer(options.mib)
+    buffer = work.buffer(4 * options.mib)
 
     def step() -> None:
+        work.meet()
         work.begin()
         work.products(1)
         reducing = common.reduce(buffer)

@@ -49,7 +49,7 @@ def step_of(options, device):
     if device.type != "cuda":
         common.loop.skip("clocks are those of GPUs")
     balanced = Balanced(options, device)
-    balanced.balance(rounds=12, steps=6)
+    balanced.balance(rounds=6, steps=4)
     return balanced.step
 
 

@@ -7,7 +7,7 @@ import common
 import loop
 import torch
 
-HOST_SECONDS = 0.008
+HOST_SECONDS = 0.012
 AT_LEAST = 0  # CU_STREAM_WAIT_VALUE_GEQ
 
 
@@ -34,12 +34,13 @@ def step_of(options, device):
     if device.type != "cuda":
         loop.skip("streams of GPUs wait for memory here")
     work, word = common.Work(options, device), Word()
-    buffer = work.buffer(options.mib)
+    buffer = work.buffer(4 * options.mib)
     number = 0
 
     def step() -> None:
         nonlocal number
         number += 1
+        work.meet()
         work.begin()
         work.products(1)
         reduced = torch.cuda.Event()

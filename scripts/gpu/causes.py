@@ -24,7 +24,7 @@ import launched
 
 PROGRAMS = launched.REPOSITORY / "examples" / "causes"
 CAUSES = ("program_order", "shared_stream", "lost_race", "late_peer", "late_host", "link", "unknown", "power")
-RECORDED = {"power": {"after": 12, "steps": 600}}
+RECORDED = {"power": {"after": 16, "steps": 500}}
 OTHERS_AT_MOST = 0.1
 WINDOW_US = 250_000  # of a recording, which lasts a second and more
 KEPT_CATEGORIES = {"kernel", "gpu_memcpy", "gpu_memset", "cuda_runtime", "cuda_driver", "cuda_sync", "gpu_clock"}
