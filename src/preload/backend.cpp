@@ -41,7 +41,7 @@ Status check_run_backend(RunBackend backend, run::Policy policy, const Controls&
   if (asked.xla_buffers) {
     return invalid_input(fmt::format("--set: {} is not there with hip: RCCL refuses such buffers", kXlaBuffers));
   }
-  if (asked.symmetric_blocks) {
+  if (value_of(asked.comm_library, kSymmetricBlocksVariable)) {
     return invalid_input(fmt::format("--set: {} is not there with hip: the setting is NCCL's", kSymmetricBlocks));
   }
   return {};

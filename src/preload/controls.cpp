@@ -22,15 +22,15 @@ namespace {
 // Parts that a profile adds, and the hook into Python programs. The interposer never hears of them.
 constexpr std::array<std::string_view, 3> kOffElsewhereWords = {"shape", "sm_target", "symmetric"};
 
-constexpr ProcessSetting kSymmetricBlocksOfProcess{{}, run::kGreatestCommBlocks, 16};
+constexpr std::array kSymmetricVariables{kSymmetricBlocksVariable};
+constexpr ProcessSetting kSymmetricBlocksOfProcess{kSymmetricVariables, run::kGreatestCommBlocks, 16};
 // A number of blocks at most, beside comm_blocks, which is that and the least one.
 constexpr std::array kMostBlocks{kMostCommBlocksVariable};
 constexpr ProcessSetting kBudget{kMostBlocks, run::kGreatestCommBlocks, 8};
 constexpr std::array<std::int64_t, 2> kSwitch = {0, 1};
 constexpr ProcessSetting kXlaSwitch{{}, 1, 1, kSwitch};
 
-/// A setting of the communication library, which takes it from the environment before any of its own choices, of the interposer, or
-/// of XLA.
+/// A setting of the communication library, which takes it from the environment before any of its own choices, or of XLA.
 struct CommSetting {
   std::string_view name;
   const ProcessSetting* process;
@@ -96,7 +96,9 @@ Result<KernelCap> parse_cap(std::string_view text) {
 }
 
 Status check_settings(const Controls& controls) {
-  if (!value_of(controls.comm_library, kMostCommBlocksVariable) || !controls.symmetric_blocks) { return {}; }
+  if (!value_of(controls.comm_library, kMostCommBlocksVariable) || !value_of(controls.comm_library, kSymmetricBlocksVariable)) {
+    return {};
+  }
   return invalid_input(fmt::format("--set: {} beside {}, which is the number for all kernels; expected one of them",
                                    kSymmetricBlocks, detail::name_of<&OverlapPlan::comm_blocks>()));
 }
@@ -151,12 +153,10 @@ Status add_setting(std::string_view text, Controls& controls) {
   const std::span<const std::string_view> variables = setting->process->variables;
   const auto is_set = [&](std::string_view variable) { return value_of(controls.comm_library, variable).has_value(); };
   const bool of_xla = name == kXlaBuffers;
-  const bool of_interposer = name == kSymmetricBlocks;
-  if (std::ranges::any_of(variables, is_set) || (of_interposer && controls.symmetric_blocks) || (of_xla && controls.xla_buffers)) {
+  if (std::ranges::any_of(variables, is_set) || (of_xla && controls.xla_buffers)) {
     return invalid_input(fmt::format("--set: '{}' sets what another one sets, expected one", text));
   }
   for (const std::string_view variable : variables) { controls.comm_library.emplace_back(variable, setting->word_for(*number)); }
-  if (of_interposer) { controls.symmetric_blocks = number; }
   if (of_xla) { controls.xla_buffers = *number != 0; }
   return {};
 }

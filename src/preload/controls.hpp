@@ -35,20 +35,19 @@ struct ProductTarget {
   Sms sms;
 };
 
-/// By its name in `--set`, the one setting of communicators that the interposer makes.
+/// By its name in `--set`: the blocks of kernels on symmetric memory.
 inline constexpr std::string_view kSymmetricBlocks = "symmetric_blocks";
 
 /// What a run is asked to do beyond what its policy does by itself.
 struct Controls {
-  std::vector<std::string> communication;        ///< parts of names of kernels that communicate
-  std::vector<KernelCap> caps;                   ///< the first that fits a kernel counts
-  std::optional<Sms> sm_target;                  ///< of all products
-  std::vector<FootprintCap> footprint_caps;      ///< of kernels that no cap by name is for
-  std::vector<ProductTarget> product_targets;    ///< where there is no target of all
-  std::vector<std::string> off;                  ///< parts of the policy that stay out: gate, priority, ...
-  Variables comm_library;                        ///< environment of the communication library
-  std::optional<std::int64_t> symmetric_blocks;  ///< absent: nobody asked
-  std::optional<bool> xla_buffers;               ///< XLA's, on symmetric memory; absent: nobody asked
+  std::vector<std::string> communication;      ///< parts of names of kernels that communicate
+  std::vector<KernelCap> caps;                 ///< the first that fits a kernel counts
+  std::optional<Sms> sm_target;                ///< of all products
+  std::vector<FootprintCap> footprint_caps;    ///< of kernels that no cap by name is for
+  std::vector<ProductTarget> product_targets;  ///< where there is no target of all
+  std::vector<std::string> off;                ///< parts of the policy that stay out: gate, priority, ...
+  Variables comm_library;                      ///< environment of the communication library
+  std::optional<bool> xla_buffers;             ///< XLA's, on symmetric memory; absent: nobody asked
 
   [[nodiscard]] bool leaves_out(std::string_view part) const;
 };

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "preload/profile_controls.hpp"
+#include "preload/program_environment.hpp"
 #include "preload/rules.hpp"
 #include "preload/same_bits.hpp"
 
@@ -96,9 +99,9 @@ Result<Given> give(const Asked& asked, const Offer& offer, const Here& here, con
   if (!hook) { return hook.error(); }
   Result<run::Rules> rules = rules_of(controls);
   if (!rules) { return rules.error(); }
-  // The hook gives gathers the buffers that copy engines need. Nothing else of a communicator changes by it.
-  rules->symmetric_copies = hook->has_value();
-  ChoiceSurroundings surroundings = choice_surroundings(here.driver, *rules, controls, here.environment);
+  Controls with_hook = controls;
+  if (*hook) { std::ranges::move(copy_engines(controls, here.environment), std::back_inserter(with_hook.comm_library)); }
+  ChoiceSurroundings surroundings = choice_surroundings(here.driver, *rules, with_hook, here.environment);
   return Given{.controls = std::move(controls),
                .rules = *rules,
                .same_bits = std::move(same_bits),

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
+#include "elbowroom/model/comm_environment.hpp"
 #include "preload/backend.hpp"
 
 namespace elbowroom::preload {
@@ -38,12 +40,17 @@ std::string preload_list(const std::string& library, const Variables& environmen
   return list;
 }
 
+Variables copy_engines(const Controls& controls, const Variables& environment) {
+  const bool chosen = value_of(controls.comm_library, kBlockPolicyVariable) || value_of(environment, kBlockPolicyVariable);
+  return chosen ? Variables() : Variables{{std::string(kBlockPolicyVariable), "2"}};
+}
+
 Variables python_environment(const std::string& hook, const Controls& controls, bool gradient_views, const Variables& environment) {
   const std::optional<std::string> before = word_of(environment, "PYTHONPATH");
   const bool is_first = before && (*before == hook || before->starts_with(hook + ":"));  // a run inside a run
   const std::string list = is_first ? *before : before ? fmt::format("{}:{}", hook, *before) : hook;
   Variables changes = {{"PYTHONPATH", list}, {kPythonVariable, "1"}};
-  if (controls.symmetric_blocks) { changes.emplace_back(kPythonBlocksVariable, "chosen"); }
+  std::ranges::copy(copy_engines(controls, environment), std::back_inserter(changes));
   if (gradient_views) { changes.emplace_back(kPythonViewsVariable, "1"); }
   return changes;
 }

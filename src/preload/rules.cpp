@@ -100,11 +100,6 @@ Result<run::Rules> rules_of(const Controls& controls) {
   if (controls.sm_target && !rules.set_sm_target(word(*controls.sm_target))) {
     return invalid_input(fmt::format("--sm-target: {}, expected 1 to {} SMs", controls.sm_target->count(), run::kGreatestSms));
   }
-  const std::int64_t symmetric_blocks = controls.symmetric_blocks.value_or(0);
-  if (controls.symmetric_blocks && !rules.set_symmetric_blocks(static_cast<std::uint32_t>(symmetric_blocks))) {
-    return invalid_input(
-        fmt::format("--set: '{}={}', expected 1 to {} blocks", kSymmetricBlocks, symmetric_blocks, run::kGreatestCommBlocks));
-  }
   for (const std::string& part : controls.off) {
     if (is_part_of_policy(part) && !rules.leave_out(part)) {
       return invalid_input(fmt::format("--off: '{}', expected a part of the policy", part));

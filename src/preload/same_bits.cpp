@@ -13,7 +13,9 @@
 namespace elbowroom::preload {
 namespace {
 
-bool changes_sums(const std::pair<std::string, std::string>& setting) { return orders_sums(setting.first); }
+bool changes_sums(const std::pair<std::string, std::string>& setting) {
+  return orders_sums(setting.first) || setting.first == kSymmetricBlocksVariable;
+}
 
 }  // namespace
 
@@ -40,10 +42,9 @@ Status check_same_bits(const Controls& asked) {
                     kXlaBuffers));
   }
   const auto setting = std::ranges::find_if(asked.comm_library, changes_sums);
-  if (setting == asked.comm_library.end() && !asked.symmetric_blocks) { return {}; }
-  return invalid_input(
-      fmt::format("--set: {} not beside --same-bits, because the order of a sum's terms depends on it; expected one of them",
-                  asked.symmetric_blocks ? kSymmetricBlocks : setting->first));
+  if (setting == asked.comm_library.end()) { return {}; }
+  return invalid_input(fmt::format(
+      "--set: {} not beside --same-bits, because the order of a sum's terms depends on it; expected one of them", setting->first));
 }
 
 std::optional<std::string> leave_other_bits(Controls& offered) {

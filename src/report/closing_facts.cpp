@@ -98,17 +98,8 @@ bool has_collectives(const RunReport& report) {
 }
 
 void add_settings(const RunReport& report, ClosingFacts& facts) {
-  if (!has_collectives(report)) { return; }
-  std::vector<std::string> settings = report.settings;
-  const std::int64_t unseen = total_activity(report.processes).library.unseen;
-  if (unseen > 0 && !report.library_rules.empty()) {
-    facts.left_alone.push_back(fmt::format("{} did not act in {} process{}, whose NCCL cannot be seen",
-                                           fmt::join(report.library_rules, ", "), unseen, unseen == 1 ? "" : "es"));
-  } else {
-    std::ranges::copy(report.library_rules, std::back_inserter(settings));
-  }
-  if (settings.empty()) { return; }
-  facts.kept.push_back({.what = fmt::format("{}", fmt::join(settings, ", ")),
+  if (report.settings.empty() || !has_collectives(report)) { return; }
+  facts.kept.push_back({.what = fmt::format("{}", fmt::join(report.settings, ", ")),
                         .why_not_compared = "as asked",
                         .may_change = ClosingFacts::Bits::sums});
 }

@@ -1,11 +1,9 @@
 #include "report/comm_library.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>
-#include <vector>
 
 #include "base/dotted_version.hpp"
 #include "model/library_kernels.hpp"
@@ -13,16 +11,6 @@
 
 namespace elbowroom::detail {
 namespace {
-
-/// "min_blocks 16, max_blocks 64", or why it is as the program asked.
-std::string made_with(JsonMembers& communicator) {
-  if (const std::string refused = communicator.text("refused"); !refused.empty()) { return "as the program asked: " + refused; }
-  std::vector<std::string> settings;
-  for (const char* name : {"min_blocks", "max_blocks", "cta_policy"}) {
-    if (communicator.has(name)) { settings.push_back(fmt::format("{} {}", name, communicator.count(name))); }
-  }
-  return fmt::format("{}", fmt::join(settings, ", "));
-}
 
 bool is_of_library(const CollectiveActivity& collective) { return is_of_comm_library(collective.name); }
 
@@ -42,10 +30,7 @@ CommLibraryActivity comm_library_of(JsonMembers members, std::span<const Collect
   const bool watched = members.has("calls");
   read.calls = members.count("calls");
   read.communicators = members.count("communicators_made");
-  members.each("communicators", [&](JsonMembers communicator) {
-    read.ranks = std::max(read.ranks, count_if_any(communicator, "ranks"));
-    ++read.made[made_with(communicator)];
-  });
+  read.ranks = count_if_any(members, "greatest_ranks");
   const bool launched = std::ranges::any_of(collectives, is_of_library);
   read.unseen = watched && launched && read.calls == 0 && read.communicators == 0 ? 1 : 0;
   return read;
@@ -57,7 +42,6 @@ void add(CommLibraryActivity& sum, const CommLibraryActivity& more) {
   sum.unseen += more.unseen;
   sum.communicators += more.communicators;
   sum.ranks = std::max(sum.ranks, more.ranks);
-  add(sum.made, more.made);
 }
 
 OrderedJson json_of(const CommLibraryActivity& library) {
@@ -67,7 +51,6 @@ OrderedJson json_of(const CommLibraryActivity& library) {
   written["processes_unseen"] = library.unseen;
   written["communicators_made"] = library.communicators;
   written["greatest_ranks"] = library.ranks.value_or(0);
-  written["communicators"] = OrderedJson(library.made);
   return written;
 }
 
@@ -78,13 +61,10 @@ std::string lines_of(const CommLibraryActivity& library) {
                          library.version ? dotted_version(*library.version) : "version unknown", count_of(library.calls, "call"),
                          count_of(library.communicators, "communicator"), count_of(library.ranks.value_or(0), "rank"));
   }
-  for (const auto& [settings, count] : library.made) {
-    lines += fmt::format("            {}: {}\n", count_of(count, "communicator"), settings);
-  }
   if (library.unseen > 0) {
     lines += fmt::format(
         "nccl        unseen in {} process{}, which launched its kernels: it is linked statically or was found in a way "
-        "that is not followed; settings of communicators do not act there\n",
+        "that is not followed\n",
         library.unseen, library.unseen == 1 ? "" : "es");
   }
   return lines;

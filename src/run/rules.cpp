@@ -113,8 +113,6 @@ bool parse_rule(std::string_view line, Rules& rules) {
   if (word == "footprint") { return parse_footprint(argument, rules); }
   if (word == "product") { return parse_product(argument, rules); }
   if (word == "sm_target") { return parse_number_rule(argument, rules, &Rules::set_sm_target); }
-  if (word == "symmetric_blocks") { return parse_number_rule(argument, rules, &Rules::set_symmetric_blocks); }
-  if (word == "symmetric_copies" && argument == "on") { return rules.symmetric_copies = true; }
   return argument == "off" && rules.leave_out(word);
 }
 
@@ -220,12 +218,6 @@ bool Rules::set_sm_target(std::uint32_t sms) {
   return true;
 }
 
-bool Rules::set_symmetric_blocks(std::uint32_t blocks) {
-  if (blocks < 1 || blocks > kGreatestCommBlocks) { return false; }
-  symmetric_blocks = blocks;
-  return true;
-}
-
 bool Rules::leave_out(std::string_view part) {
   for (const Part& known : kParts) {
     if (part != known.word) { continue; }
@@ -269,8 +261,6 @@ std::string rules_text(const Rules& rules) {
     Line(text) << "cap " << rules.caps[i].name.data() << " " << rules.caps[i].blocks_per_sm;
   }
   if (rules.sm_target > 0) { Line(text) << "sm_target " << rules.sm_target; }
-  if (rules.symmetric_blocks > 0) { Line(text) << "symmetric_blocks " << rules.symmetric_blocks; }
-  if (rules.symmetric_copies) { Line(text) << "symmetric_copies on"; }
   for (const Part& part : kParts) {
     if (!(rules.*part.included)) { Line(text) << part.word << " off"; }
   }

@@ -53,10 +53,8 @@ struct Rules {
   Policy policy = Policy::automatic;
   bool gate = true;
   bool priority = true;
-  bool trial = true;                   ///< `ab off`: auto applies its controls without comparing them
-  std::uint32_t sm_target = 0;         ///< of all products; 0: of those that a rule names
-  std::uint32_t symmetric_blocks = 0;  ///< least blocks of a communicator's kernels on symmetric memory; 0: NCCL's choice
-  bool symmetric_copies = false;       ///< `symmetric_copies on`: communicators whose symmetric gathers are made by copy engines
+  bool trial = true;            ///< `ab off`: auto applies its controls without comparing them
+  std::uint32_t sm_target = 0;  ///< of all products; 0: of those that a rule names
   std::size_t communication_count = 0;
   std::size_t cap_count = 0;
   std::size_t footprint_count = 0;
@@ -80,16 +78,14 @@ struct Rules {
   bool add_device(std::string_view word);
   /// For the newest device, whatever `rule.on` says.
   bool add_footprint(FootprintRule rule);
-  bool add_product(ProductRule rule);               ///< SMs up to kGreatestSms
-  bool set_sm_target(std::uint32_t sms);            ///< the same
-  bool set_symmetric_blocks(std::uint32_t blocks);  ///< up to kGreatestCommBlocks
+  bool add_product(ProductRule rule);     ///< SMs up to kGreatestSms
+  bool set_sm_target(std::uint32_t sms);  ///< the same
   /// One of kParts.
   bool leave_out(std::string_view part);
 
   /// Whether a rule says that such a kernel communicates.
   [[nodiscard]] bool is_communication(const char* kernel_name) const;
   [[nodiscard]] bool has_targets() const { return sm_target > 0 || product_count > 0; }
-  [[nodiscard]] bool sets_communicators() const { return symmetric_blocks > 0 || symmetric_copies; }
   [[nodiscard]] bool has_caps() const { return cap_count > 0 || footprint_count > 0; }
   /// Which of the names a device has, by what its driver calls it ("NVIDIA H200"); `kEveryDevice` is one of them.
   [[nodiscard]] DeviceNames names_of(const char* device) const;

@@ -13,7 +13,7 @@ for pid in 1 2; do
   arm=ARM_$pid
   cat >"$ELBOWROOM_RUN_REPORT_DIR/$pid-1.json" <<REPORT
 {"schema": "elbowroom.run-process/1", "pid": $pid, "program": "python3", "policy": "auto", "device": "NVIDIA H200",
- "nccl": {"calls": 9, "communicators_made": 1, "communicators": [{"call": "ncclCommInitRank", "ranks": 2}]},
+ "nccl": {"calls": 9, "communicators_made": 1, "greatest_ranks": 2},
  "ab": {"state": "settled", "arm": "${!arm}", "decisions": $pid, "collectives_per_repetition": 16, "arms": [], "library_version": 22809,
         "choices": [{"sequence": "${SEQUENCE:-00000000000000a1}", "arm": "${!arm}", "gain_percent": $pid.5, "low": 1, "high": 4, "decisions": $pid},
                     {"sequence": "a1", "arm": "gate", "decisions": 1}, {"sequence": "00000000000000a2", "arm": "", "decisions": 1}]}}

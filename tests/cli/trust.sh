@@ -51,7 +51,7 @@ fi
 escape=$'\x1b]0;owned\x07'
 cat >"$work/report" <<REPORT
 {"schema": "elbowroom.run-process/1", "pid": 1, "program": "p\u001b]0;owned\u0007", "policy": "auto", "device": "NVIDIA \u001b[2J", "passed_through": ["lib\u001b[2J"], "driver_entries": ["dlsym:\u001b[2J"],
- "nccl": {"calls": 9, "communicators_made": 1, "communicators": [{"call": "\u001b[2J", "ranks": 2}]}, "kernels": [],
+ "nccl": {"calls": 9, "communicators_made": 1, "greatest_ranks": 2}, "kernels": [],
  "ab": {"state": "settled", "arm": "gate", "decisions": 1, "collectives_per_repetition": 16, "arms": [], "library_version": 22809, "choices": []}}
 REPORT
 expect 0 run --verbose -- bash -c "cp '$work/report' \"\$ELBOWROOM_RUN_REPORT_DIR/1-1.json\""

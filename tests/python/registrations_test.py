@@ -94,10 +94,9 @@ class BlocksTest(unittest.TestCase):
             return registrations.choose_blocks(ProcessGroupNCCL()), os.environ.get("NCCL_SYM_CTAS")
 
     def test_sixteen_unless_somebody_chose(self) -> None:
-        self.assertEqual(self.chosen(), ("16,,,", "16"))
-        self.assertEqual(self.chosen(NCCL_SYM_CTAS="24"), ("24,,,", "24"))
-        self.assertEqual(self.chosen(NCCL_MIN_CTAS="8"), (",8,,", None))
-        self.assertEqual(self.chosen(ELBOWROOM_RUN_SYMMETRIC_BLOCKS="chosen"), (",,,chosen", None))
+        self.assertEqual(self.chosen(), ("16,,", "16"))
+        self.assertEqual(self.chosen(NCCL_SYM_CTAS="24"), ("24,,", "24"))
+        self.assertEqual(self.chosen(NCCL_MIN_CTAS="8"), (",8,", None))
 
     def test_nccl_reads_the_number_at_each_use_unless_somebody_chose(self) -> None:
         for environment, after in (
@@ -114,7 +113,7 @@ class BlocksTest(unittest.TestCase):
 
     def test_nccl_bounds_the_blocks_of_multicast_itself(self) -> None:
         with mock.patch.object(record, "_record", record._Record(0, [], [])), mock.patch.object(registrations.multicast, "_device_can", lambda driver: True):
-            self.assertEqual(self.chosen(NCCL_NVLS_ENABLE="2"), (",,,", None))
+            self.assertEqual(self.chosen(NCCL_NVLS_ENABLE="2"), (",,", None))
             self.assertIn("multicast", record.as_document()["blocks_reason"])
 
     def test_means_in_scatters_are_known_by_the_version(self) -> None:

@@ -274,7 +274,7 @@ std::optional<std::string> bare_open(const File& file, const std::string& line) 
                                               "src/base/files.cpp",  // a new name beside a file
                                               "src/report/document_file.cpp",
                                               "tools/elbowroom/byte_sources.cpp",  // a device or a pipe as well
-                                              "src/interposer/process/pages.cpp",
+                                              "src/interposer/process/files.cpp",
                                               "src/interposer/process/process_report.cpp",
                                               "src/interposer/nccl/agreement_segment.cpp"};
   if (!is_product(file) || homes.contains(file.path.generic_string()) || !std::regex_search(line, opens)) { return std::nullopt; }

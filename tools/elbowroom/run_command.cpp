@@ -116,8 +116,7 @@ class Run {
   /// Files by which the interposer and this process tell each other something, each named by a variable. What a run around this one
   /// set for itself is taken out.
   Status hand_over() {
-    removed_ = {run::kReportDirVariable, run::kRulesVariable, run::kChoicesVariable, preload::kPythonVariable,
-                preload::kPythonBlocksVariable};
+    removed_ = {run::kReportDirVariable, run::kRulesVariable, run::kChoicesVariable, preload::kPythonVariable};
     if (!request_.wants_report() && request_.rules.empty()) { return {}; }
     Result<RunFolder> folder = RunFolder::make();
     if (!folder) { return folder.error(); }

@@ -56,9 +56,6 @@ RunReport read_reports(const fs::path& folder, const RunRequest& request) {
   report.policy = text(request.policy);
   report.backend = name(request.backend);
   report.settings = settings_of(request);
-  if (const auto blocks = request.given.controls.symmetric_blocks) {
-    report.library_rules = {fmt::format("{}={}", preload::kSymmetricBlocks, *blocks)};
-  }
   report.same_bits = request.given.same_bits;
   const std::vector<fs::path> files = sorted_files(folder);
   for (const fs::path& file : files) {

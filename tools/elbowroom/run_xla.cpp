@@ -100,7 +100,8 @@ Result<preload::Variables> xla_environment(const std::vector<std::string>& comma
     return invalid_input(fmt::format("--set: {}: {} knows no flag for it, expected JAX 0.7.2 or later", preload::kXlaBuffers,
                                      libraries.plugins.front().string()));
   }
-  if (auto blocks = preload::xla_symmetric_blocks(environment)) {
+  auto blocks = preload::xla_symmetric_blocks(environment);
+  if (blocks && !preload::value_of(controls.comm_library, kSymmetricBlocksVariable)) {
     controls.comm_library.emplace_back(kSymmetricBlocksVariable, *std::move(blocks));
   }
   return preload::Variables{{"XLA_FLAGS", preload::xla_flags(*flag, environment)}};

@@ -49,8 +49,7 @@ struct CommLibraryActivity {
   std::int64_t calls = 0;               ///< of collectives, sends and receives
   std::int64_t unseen = 0;              ///< processes that launched its kernels while no call of its functions was seen
   std::int64_t communicators = 0;
-  std::optional<std::int64_t> ranks;         ///< of the greatest communicator; absent before one is made
-  std::map<std::string, std::int64_t> made;  ///< what was written into their configurations, or why nothing -> communicators
+  std::optional<std::int64_t> ranks;  ///< of the greatest communicator; absent before one is made
 };
 
 /// What the interposer saw and did, in one process or in all of a run.
@@ -147,7 +146,6 @@ struct RunReport {
   std::vector<ProcessReport> processes;
   std::vector<std::string> damaged;                ///< one line for each report that could not be read
   std::string backend = "cuda";                    ///< whose launches were seen: "cuda" or "hip"
-  std::vector<std::string> library_rules = {};     ///< in force from the start, by NCCL's functions: "symmetric_blocks=16"
   std::optional<std::string> same_bits = {};       ///< what asked for the same results to the bit; absent: nothing did
   std::optional<RunEnergy> energy = std::nullopt;  ///< absent: nobody asked for joules
   std::vector<std::string> settings = {};          ///< in force from the start, by the environment: NAME=VALUE

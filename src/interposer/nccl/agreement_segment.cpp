@@ -14,7 +14,7 @@
 #include <optional>
 #include <string_view>
 
-#include "interposer/process/pages.hpp"
+#include "interposer/process/files.hpp"
 #include "interposer/process/process.hpp"
 
 namespace elbowroom::interposer::nccl {

@@ -185,7 +185,7 @@ RankAgreement rank_agreement() {
                 shared.wanted.store(wish.value, kRelaxed);
                 shared.ready.store(wish.ready, kRelaxed);
               },
-          .several = [] { return state().communicators.several_ranks(); }};
+          .several = [] { return state().several_ranks.load(kRelaxed); }};
 }
 
 }  // namespace elbowroom::interposer::nccl

@@ -4,7 +4,7 @@
 
 namespace elbowroom::interposer::nccl {
 
-/// The member `nccl` of a process's report: how its communicators were made.
+/// The member `nccl` of a process's report.
 void write_report(ReportWriter& out);
 
 }  // namespace elbowroom::interposer::nccl

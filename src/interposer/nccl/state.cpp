@@ -22,6 +22,13 @@ void read() {
 
 }  // namespace
 
+void State::count_communicator(int ranks) {
+  communicators.fetch_add(1, std::memory_order_relaxed);
+  if (ranks != 1) { several_ranks.store(true, std::memory_order_relaxed); }
+  int greatest = greatest_ranks.load(std::memory_order_relaxed);
+  while (greatest < ranks && !greatest_ranks.compare_exchange_weak(greatest, ranks, std::memory_order_relaxed)) {}
+}
+
 State& state() { return the_state; }
 
 const Rules& rules() {

@@ -4,14 +4,18 @@
 #include <cstdint>
 
 #include "interposer/core/rules.hpp"
-#include "interposer/nccl/communicators.hpp"
 
 namespace elbowroom::interposer::nccl {
 
 /// What this room counts of its process.
 struct State {
   std::atomic<std::uint64_t> calls{0};  ///< of collectives, sends and receives
-  MadeCommunicators communicators;
+  std::atomic<std::uint64_t> communicators{0};
+  std::atomic<int> greatest_ranks{0};      ///< of one that told its ranks
+  std::atomic<bool> several_ranks{false};  ///< some communicator has several, or nobody told how many
+
+  /// `ranks`: 0, nobody told.
+  void count_communicator(int ranks);
 };
 
 /// There from the load on and never destroyed, as handlers and what runs at a program's very end call NCCL too.

@@ -1,9 +1,6 @@
 #include "interposer/process/process.hpp"
 
-#include <fcntl.h>
 #include <pthread.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -14,7 +11,7 @@
 
 #include "interposer/core/own_mutex.hpp"
 #include "interposer/core/unusual.hpp"
-#include "interposer/process/pages.hpp"
+#include "interposer/process/files.hpp"
 #include "run/environment.hpp"
 
 namespace elbowroom::interposer::process {
@@ -27,35 +24,16 @@ void warn(const char* what, const char* which) {
 // Whoever cannot know what is to be left out leaves everything as it is: the program may have no descriptor left, or have given up
 // its rights or its root.
 void read_rules_file(const char* path, Rules& rules) {
-  const ReadFile file(is_of_this_user(path) ? path : "");
-  const Pages pages(file.size());
-  const std::string_view text = file.read_into(pages);
-  if (!file.is_open() || text.size() != file.size()) {
+  const Text file = mapped_file(path);
+  if (file.data == nullptr) {
     std::fprintf(stderr, "elbowroom: the rules in %s cannot be read: nothing is changed\n", path);
     rules.policy = Policy::observe;
     return;
   }
-  const std::size_t wrong_line = parse_rules(text, rules);
+  const std::size_t wrong_line = parse_rules({file.data, file.size}, rules);
   if (wrong_line != 0) {
     std::fprintf(stderr, "elbowroom: %s:%zu: not a rule; it and what follows is left out\n", path, wrong_line);
   }
-}
-
-Text mapped_file(const char* variable) {
-  const char* path = std::getenv(variable);
-  if (path == nullptr || *path == '\0') { return {}; }
-  const Uncancelled reading;
-  const int file = is_of_this_user(path) ? open_regular(path) : -1;
-  const off_t end = file >= 0 ? lseek(file, 0, SEEK_END) : -1;
-  const bool readable = end > 0;
-  const std::size_t size = readable ? static_cast<std::size_t>(end) : 0;
-  void* mapped = readable ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
-  if (file >= 0) { close(file); }
-  if (mapped == MAP_FAILED) {
-    warn(variable, path);
-    return {};
-  }
-  return {static_cast<const char*>(mapped), size};
 }
 
 }  // namespace
@@ -71,7 +49,14 @@ void read_rules(Rules& rules) {
   if (path != nullptr && *path != '\0') { read_rules_file(path, rules); }
 }
 
-Text known_choices(void* /*self*/) { return mapped_file(run::kChoicesVariable); }
+Text known_choices(void* /*self*/) {
+  const char* const path = std::getenv(run::kChoicesVariable);
+  if (path == nullptr || *path == '\0') { return {}; }
+  const Uncancelled reading;
+  const Text choices = mapped_file(path);
+  if (choices.data == nullptr) { warn(run::kChoicesVariable, path); }
+  return choices;
+}
 
 std::uint64_t now_ns() {
   timespec time;

@@ -10,8 +10,8 @@
 #include <cstring>
 
 #include "interposer/core/unusual.hpp"
+#include "interposer/process/files.hpp"
 #include "interposer/process/hook_table.hpp"
-#include "interposer/process/pages.hpp"
 #include "interposer/process/process.hpp"
 #include "run/environment.hpp"
 

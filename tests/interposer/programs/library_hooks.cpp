@@ -24,46 +24,29 @@ int launch_all_reduce(nccl::Stream stream) {
 
 namespace {
 
-// Made with 16 blocks at least and the policy of copy engines (2), by the rules. Left as it was, a communicator is in the report.
-bool made_by_rules(nccl::Communicator made) {
-  const nccl::Config& config = fake_communicator(made)->config;
-  return config.min_ctas == 16 && config.max_ctas == 64 && config.cta_policy == 2;
+// A communicator that a hook saw is in the report.
+template <class Make>
+void communicator_made(const char* expected, Make make) {
+  EXPECT(holds(report_of([=] {
+                 use_device(0);
+                 nccl::Communicator made[2] = {};
+                 EXPECT(make(made) == 0 && fake_communicator(made[0])->ranks == 2 && make_stream() != nullptr);
+               }),
+               expected));
 }
 
 template <class Make>
-void communicator_made(Make make) {
-  nccl::Communicator made = nullptr;
-  EXPECT(make(&made) == 0 && made_by_rules(made) && fake_communicator(made)->ranks == 2);
-}
-
-nccl::Config open_config() {
-  nccl::Config config{};
-  config.size = nccl::config_size(22809);
-  config.magic = nccl::kConfigMagic;
-  config.version = 22809;
-  for (int* field : {&config.blocking, &config.cluster_size, &config.min_ctas, &config.max_ctas, &config.cta_policy}) {
-    *field = nccl::kConfigUndefined;
-  }
-  return config;
+void first_made(Make make) {
+  communicator_made(R"("communicators_made":1,"greatest_ranks":2)", make);
 }
 
 template <class Make>
 void child_made(Make make) {
-  nccl::Communicator parent = nullptr;
-  EXPECT(ncclCommInitRankConfig(&parent, 2, {}, 0, nullptr) == 0);
-  communicator_made([=](nccl::Communicator* made) {
-    nccl::Config config = open_config();
-    return make(parent, made, &config);
+  communicator_made(R"("communicators_made":2,"greatest_ranks":2)", [=](nccl::Communicator* made) {
+    nccl::Communicator parent = nullptr;
+    EXPECT(ncclCommInitRankConfig(&parent, 2, {}, 0, nullptr) == 0);
+    return make(parent, made);
   });
-}
-
-void all_made() {
-  EXPECT(holds(report_of([] {
-                 use_device(0);
-                 nccl::Communicator made[2] = {};
-                 EXPECT(ncclCommInitAll(made, 2, nullptr) == 0 && make_stream() != nullptr);
-               }),
-               R"("ncclCommInitAll")"));
 }
 
 // Beside a collective a product is made for 108 SMs, by the rules.
@@ -80,24 +63,24 @@ void product(std::size_t arguments, Call call) {
 constexpr Case kNccl[] = {
     HOOK(ncclGroupSimulateEnd, group_ends([] { return ncclGroupSimulateEnd(nullptr); })),
     SIZED(ncclAlltoAll, kOf16MiB, 6, 2, in(1), out(2), kFloats, kFloat, communicator(5)),
-    HOOK(ncclCommInitRank, communicator_made([](nccl::Communicator* made) { return ncclCommInitRank(made, 2, {}, 0); })),
+    HOOK(ncclCommInitRank, first_made([](nccl::Communicator* made) { return ncclCommInitRank(made, 2, {}, 0); })),
     HOOK(ncclCommInitRankConfig,
-         communicator_made([](nccl::Communicator* made) { return ncclCommInitRankConfig(made, 2, {}, 0, nullptr); })),
-    HOOK(ncclCommInitRankScalable, communicator_made([](nccl::Communicator* made) {
+         first_made([](nccl::Communicator* made) { return ncclCommInitRankConfig(made, 2, {}, 0, nullptr); })),
+    HOOK(ncclCommInitRankScalable, first_made([](nccl::Communicator* made) {
            nccl::UniqueId id{};
            return ncclCommInitRankScalable(made, 2, 0, 1, &id, nullptr);
          })),
-    {"ncclCommInitAll", all_made},
-    HOOK(ncclCommSplit, child_made([](nccl::Communicator parent, nccl::Communicator* made, nccl::Config* config) {
-           return ncclCommSplit(parent, 0, 0, made, config);
+    HOOK(ncclCommInitAll, first_made([](nccl::Communicator* made) { return ncclCommInitAll(made, 2, nullptr); })),
+    HOOK(ncclCommSplit, child_made([](nccl::Communicator parent, nccl::Communicator* made) {
+           return ncclCommSplit(parent, 0, 0, made, nullptr);
          })),
-    HOOK(ncclCommShrink, child_made([](nccl::Communicator parent, nccl::Communicator* made, nccl::Config* config) {
+    HOOK(ncclCommShrink, child_made([](nccl::Communicator parent, nccl::Communicator* made) {
            int excluded = 1;
-           return ncclCommShrink(parent, &excluded, 1, made, config, 0);
+           return ncclCommShrink(parent, &excluded, 1, made, nullptr, 0);
          })),
-    HOOK(ncclCommGrow, child_made([](nccl::Communicator parent, nccl::Communicator* made, nccl::Config* config) {
+    HOOK(ncclCommGrow, child_made([](nccl::Communicator parent, nccl::Communicator* made) {
            const nccl::UniqueId id{};
-           return ncclCommGrow(parent, 2, &id, 0, made, config);
+           return ncclCommGrow(parent, 2, &id, 0, made, nullptr);
          })),
 };
 

@@ -29,7 +29,7 @@ TEST(RunBackend, HipRefusesWhatIsNotThere) {
   copying.comm_library = {{"NCCL_CTA_POLICY", "2"}};
   EXPECT_THAT(refusal(run::Policy::automatic, copying), HasSubstr("--set: copy_engine is not there with hip"));
   Controls blocks;
-  blocks.symmetric_blocks = 8;
+  blocks.comm_library = {{"NCCL_SYM_CTAS", "8"}};
   EXPECT_EQ(refusal(run::Policy::automatic, blocks), "--set: symmetric_blocks is not there with hip: the setting is NCCL's");
   EXPECT_EQ(refusal(run::Policy::shape, {}), "");
 }

@@ -31,7 +31,6 @@ TEST(PreloadControls, AreReadFromTheirTexts) {
   EXPECT_EQ(controls->caps[1].kernel, "*") << "every kernel";
   EXPECT_THAT(controls->comm_library,
               ElementsAre(Pair("NCCL_MIN_CTAS", "8"), Pair("NCCL_MAX_CTAS", "8"), Pair("NCCL_CGA_CLUSTER_SIZE", "1")));
-  EXPECT_FALSE(controls->symmetric_blocks);
   EXPECT_TRUE(controls->leaves_out("symmetric"));
   EXPECT_FALSE(controls->leaves_out("ab"));
   EXPECT_EQ(controls->sm_target, Sms(108));
@@ -41,7 +40,7 @@ TEST(PreloadControls, AreReadFromTheirTexts) {
 TEST(PreloadControls, AreGivenToTheLibraryInItsOwnWords) {
   EXPECT_THAT(read_controls({.settings = {"copy_engine=1"}})->comm_library, ElementsAre(Pair("NCCL_CTA_POLICY", "2")));
   EXPECT_THAT(read_controls({.settings = {"budget=16"}})->comm_library, ElementsAre(Pair("NCCL_MAX_CTAS", "16")));
-  EXPECT_EQ(read_controls({.settings = {"symmetric_blocks=16"}})->symmetric_blocks, 16);
+  EXPECT_THAT(read_controls({.settings = {"symmetric_blocks=16"}})->comm_library, ElementsAre(Pair("NCCL_SYM_CTAS", "16")));
 }
 
 TEST(PreloadControls, HaveAnExampleEachThatCanBeRead) {

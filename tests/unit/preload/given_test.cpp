@@ -51,9 +51,9 @@ TEST(Given, ByAutoIsWhatTheProfileHasAndItsMemory) {
   EXPECT_THAT(plain.given->controls.comm_library, ElementsAre(Pair("NCCL_MIN_CTAS", "8"), Pair("NCCL_MAX_CTAS", "8")));
   EXPECT_EQ(plain.given->rules.footprint_count, 1U);
   EXPECT_EQ(plain.given->hook, "/hook");
-  EXPECT_TRUE(plain.given->rules.symmetric_copies) << "gathers go into the hook's buffers";
   EXPECT_EQ(plain.given->memory, "/root/.cache/elbowroom/choices.json");
   EXPECT_EQ(plain.given->surroundings.driver, "580.65");
+  EXPECT_THAT(plain.given->surroundings.options, HasSubstr("NCCL_CTA_POLICY=2")) << "gathers go into the hook's buffers";
   EXPECT_THAT(plain.notices, IsEmpty());
 }
 
@@ -85,7 +85,6 @@ TEST(Given, WithTheSameBitsLeavesOutWhatChangesThem) {
   EXPECT_THAT(asked.given->controls.comm_library, IsEmpty());
   EXPECT_EQ(asked.given->same_bits, "--same-bits");
   EXPECT_EQ(asked.given->hook, std::nullopt);
-  EXPECT_FALSE(asked.given->rules.symmetric_copies);
   EXPECT_THAT(asked.notices,
               ElementsAre("--same-bits: not applied, for the same results to the bit: blocks and threads of collectives"));
 }

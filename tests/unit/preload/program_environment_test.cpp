@@ -40,12 +40,13 @@ TEST(PythonEnvironment, HasTheHooksFolderFirstAndOnce) {
 
 TEST(PythonEnvironment, TellsTheHookWhatIsChosen) {
   EXPECT_THAT(python_environment("/hook", {}, false, {}),
-              ElementsAre(Pair("PYTHONPATH", "/hook"), Pair("ELBOWROOM_RUN_SYMMETRIC", "1")));
+              ElementsAre(Pair("PYTHONPATH", "/hook"), Pair("ELBOWROOM_RUN_SYMMETRIC", "1"), Pair("NCCL_CTA_POLICY", "2")));
   Controls chosen;
-  chosen.symmetric_blocks = 16;
-  EXPECT_THAT(python_environment("/hook", chosen, true, {}),
-              ElementsAre(Pair("PYTHONPATH", "/hook"), Pair("ELBOWROOM_RUN_SYMMETRIC", "1"),
-                          Pair("ELBOWROOM_RUN_SYMMETRIC_BLOCKS", "chosen"), Pair("ELBOWROOM_RUN_GRADIENT_VIEWS", "1")));
+  chosen.comm_library = {{"NCCL_CTA_POLICY", "0"}};
+  EXPECT_THAT(
+      python_environment("/hook", chosen, true, {}),
+      ElementsAre(Pair("PYTHONPATH", "/hook"), Pair("ELBOWROOM_RUN_SYMMETRIC", "1"), Pair("ELBOWROOM_RUN_GRADIENT_VIEWS", "1")));
+  EXPECT_THAT(copy_engines({}, {{"NCCL_CTA_POLICY", "1"}}), IsEmpty()) << "the user's word";
 }
 
 }  // namespace

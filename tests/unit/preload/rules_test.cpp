@@ -10,14 +10,13 @@ TEST(PreloadRules, SayWhatIsAskedAndWhatAProfileHasOfEachDevice) {
   controls.communication = {"ring"};
   controls.caps = {{"gelu", BlocksPerSm(4)}};
   controls.sm_target = Sms(108);
-  controls.symmetric_blocks = 16;
   controls.off = {"gate", "shape"};
   controls.footprint_caps = {{"h200", {Threads(256), Registers(32), Bytes(0), Bytes(0), 1}, BlocksPerSm(5)}};
   controls.product_targets = {{"a100", {DataType::bf16, 40}, Sms(90)}, {"h200", {DataType::f32, 41}, Sms(104)}};
   const Result<run::Rules> rules = rules_of(controls);
   ASSERT_TRUE(rules) << rules.error().message;
   run::Rules expected;
-  ASSERT_EQ(run::parse_rules("communication ring\ncap gelu 4\nsm_target 108\nsymmetric_blocks 16\ngate off\n"
+  ASSERT_EQ(run::parse_rules("communication ring\ncap gelu 4\nsm_target 108\ngate off\n"
                              "device a100\nproduct bf16 2^40 sm_target 90\n"
                              "device h200\nfootprint 256x32 0+0 1 cap 5\nproduct f32 2^41 sm_target 104\n",
                              expected),

@@ -29,10 +29,9 @@ TEST(SameBits, RefuseWhatMayChangeThem) {
   EXPECT_EQ(check_same_bits(targeted).error().message,
             "--sm-target: not beside --same-bits, because cuBLAS may take another algorithm for it; expected one of them");
   Controls symmetric;
-  symmetric.symmetric_blocks = 8;
-  EXPECT_EQ(
-      check_same_bits(symmetric).error().message,
-      "--set: symmetric_blocks not beside --same-bits, because the order of a sum's terms depends on it; expected one of them");
+  symmetric.comm_library = {{"NCCL_SYM_CTAS", "8"}};
+  EXPECT_EQ(check_same_bits(symmetric).error().message,
+            "--set: NCCL_SYM_CTAS not beside --same-bits, because the order of a sum's terms depends on it; expected one of them");
   Controls blocks;
   blocks.comm_library = {{"NCCL_MIN_CTAS", "8"}, {"NCCL_MAX_CTAS", "8"}};
   EXPECT_EQ(check_same_bits(blocks).error().message,

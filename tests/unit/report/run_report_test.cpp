@@ -79,10 +79,8 @@ json process(int pid) {
   written["nccl"] = {
       {"calls", 96},
       {"communicators_made", 3},
-      {"communicators",
-       json::array({{{"call", "ncclCommInitRank"}, {"ranks", 2}, {"min_blocks", 16}, {"max_blocks", 64}},
-                    {{"call", "ncclCommInitRankConfig"}, {"ranks", 2}, {"min_blocks", 16}, {"max_blocks", 64}},
-                    {{"call", "ncclCommSplit"}, {"ranks", 0}, {"refused", "it takes its parent's configuration"}}})}};
+      {"greatest_ranks", 2},
+  };
   return written;
 }
 
@@ -170,7 +168,7 @@ TEST(RunReport, ZerosAndEmptyTextsAreNothing) {
                                        {"steps", {{"repetitions", 0}, {"collectives", 0}, {"begin_us", 0}, {"end_us", 0}}},
                                        {"collectives", {{{"name", "ncclDevKernel"}, {"size_class", 0}}}},
                                        {"overhead", {{"nanoseconds_per_launch_inside", 0}}},
-                                       {"nccl", {{"communicators", {{{"ranks", 0}}}}}},
+                                       {"nccl", {{"greatest_ranks", 0}}},
                                        {"ab",
                                         {{"state", ""},
                                          {"library_version", 0},
@@ -307,12 +305,8 @@ TEST(RunReport, ReadsWhatWasChosen) {
 TEST(RunReport, AddsUpWhatWasSeenOfNccl) {
   const json document = json::parse(to_json(run_of({parsed(process(41)), parsed(process(42))})));
   const json expected = {
-      {"version", 22809},
-      {"calls", 192},
-      {"processes_unseen", 0},
-      {"communicators_made", 6},
-      {"greatest_ranks", 2},
-      {"communicators", {{"min_blocks 16, max_blocks 64", 4}, {"as the program asked: it takes its parent's configuration", 2}}}};
+      {"version", 22809}, {"calls", 192}, {"processes_unseen", 0}, {"communicators_made", 6}, {"greatest_ranks", 2},
+  };
   EXPECT_EQ(document["total"]["nccl"], expected) << document["total"]["nccl"];
   EXPECT_EQ(document["processes"][0]["nccl"], process(41)["nccl"]) << "as the process wrote it";
 }

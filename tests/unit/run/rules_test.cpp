@@ -22,18 +22,6 @@ TEST(Rules, ReadEveryRule) {
   EXPECT_FALSE(rules.gate || rules.priority || rules.trial);
 }
 
-TEST(Rules, ReadWhatCommunicatorsAreMadeWith) {
-  Rules rules;
-  EXPECT_FALSE(rules.sets_communicators());
-  EXPECT_EQ(parse("symmetric_blocks 16\nsymmetric_copies on", rules), 0U);
-  EXPECT_EQ(rules.symmetric_blocks, 16U);
-  EXPECT_TRUE(rules.symmetric_copies && rules.sets_communicators());
-  for (const char* wrong : {"symmetric_blocks 0", "symmetric_blocks 65", "symmetric_copies 1"}) {
-    EXPECT_EQ(parse(wrong, rules), 1U) << wrong;
-  }
-  EXPECT_EQ(rules.symmetric_blocks, 16U) << "what is wrong leaves what was right";
-}
-
 TEST(Rules, ReadWhatIsForSingleKernels) {
   Rules rules;
   EXPECT_EQ(parse("footprint 256x32 0+1024 1 cap 4\ndevice h200\nproduct bf16 2^40 sm_target 108\nfootprint 512x64 16+0 2 cap 1\n"
@@ -203,10 +191,6 @@ void add_anything(Rules& rules) {
     }
     case 4:
       rules.set_sm_target(any_number());
-      rules.symmetric_copies = *rc::gen::arbitrary<bool>();
-      break;
-    case 5:
-      rules.set_symmetric_blocks(any_number());
       break;
     default:
       rules.leave_out((*rc::gen::elementOf(std::vector<Part>(kParts.begin(), kParts.end()))).word);
