@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "interposer/hip/hip_abi.hpp"
+#include "values.hpp"
 
 /// A stand-in for libamdhip64.so.6 with two devices like one GCD of an MI250X each. Device memory is host memory; what is put on
 /// streams runs on the host in the order that streams, events and wait values give, on whichever thread next calls the runtime; and

@@ -203,25 +203,11 @@ int exported_ext_module_launch(
 int exported_ext_module_launch(hip::Function function, std::uint32_t wx, std::uint32_t wy, std::uint32_t wz, std::uint32_t bx,
                                std::uint32_t by, std::uint32_t bz, std::size_t shared, hip::Stream stream, void** parameters,
                                void** extra, hip::Event start, hip::Event stop, std::uint32_t flags) {
+  if (nested) {
+    const auto other = reinterpret_cast<decltype(&hipExtModuleLaunchKernel)>(dlsym(RTLD_DEFAULT, "hipExtModuleLaunchKernel"));
+    return other(function, wx, wy, wz, bx, by, bz, shared, stream, parameters, extra, start, stop, flags);
+  }
   return launch_in_threads("_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j",
                            function, {wx, wy, wz}, {bx, by, bz}, shared, stream, parameters, extra, start, stop, flags);
-}
-
-// Its older form.
-int exported_hcc_module_launch(
-    hip::Function function, std::uint32_t wx, std::uint32_t wy, std::uint32_t wz, std::uint32_t bx, std::uint32_t by,
-    std::uint32_t bz, std::size_t shared, hip::Stream stream, void** parameters, void** extra, hip::Event start,
-    hip::Event stop) asm("_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_");
-int exported_hcc_module_launch(hip::Function function, std::uint32_t wx, std::uint32_t wy, std::uint32_t wz, std::uint32_t bx,
-                               std::uint32_t by, std::uint32_t bz, std::size_t shared, hip::Stream stream, void** parameters,
-                               void** extra, hip::Event start, hip::Event stop) {
-  if (!nested) {
-    return launch_in_threads("_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_",
-                             function, {wx, wy, wz}, {bx, by, bz}, shared, stream, parameters, extra, start, stop, 0);
-  }
-  using Newer = decltype(&exported_ext_module_launch);
-  const auto newer = reinterpret_cast<Newer>(
-      dlsym(RTLD_DEFAULT, "_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j"));
-  return newer(function, wx, wy, wz, bx, by, bz, shared, stream, parameters, extra, start, stop, 0);
 }
 #pragma GCC visibility pop

@@ -2,6 +2,7 @@
 
 #include "interposer/hip/runtime_calls.hpp"
 #include "same_call.hpp"
+#include "values.hpp"
 // hooked_functions.hpp with each name in a form of its own, as both cannot be declared with types that differ.
 #include "hooked_functions_renamed.hpp"
 

@@ -33,16 +33,6 @@ void launched_in_threads(Launch launch) {
   launched([=](const Lanes& l) { return launch(l.module_all_reduce, 24 * 256U, 256U, l.comm); });
 }
 
-// A new stream has nothing of an older one whose handle it got.
-template <class Create>
-void stream_created(Create create) {
-  const Lanes lanes;
-  hip::Stream made = nullptr;
-  stand_behind_collective(lanes, lanes.compute);
-  fake_hip_reuse(lanes.compute);
-  EXPECT(create(&made) == 0 && made == lanes.compute && lanes.is_beside(made));
-}
-
 // What has a mask of compute units, or is in a green context, must keep to it.
 void masked_stream_created() {
   stands_aside([](const Lanes&) {
@@ -134,17 +124,6 @@ void graph_launched(Launch launch) {
   EXPECT(!lanes.is_beside(lanes.compute));
 }
 
-// A device that is reset takes the carriers with it.
-template <class Reset>
-void device_ends(Reset reset) {
-  const Lanes lanes;
-  lanes.collective(lanes.comm);
-  EXPECT(reset() == 0);
-  fake_hip_reset();
-  lanes.collective(lanes.comm);
-  EXPECT(is_call(0, "hipStreamCreateWithPriority"));
-}
-
 // A function that is gone may have left its handle to another one.
 template <class Unload>
 void unloaded(Unload unload) {
@@ -200,15 +179,6 @@ constexpr Case kCases[] = {
          launched_in_threads([](hip::Function function, unsigned work, unsigned block, hip::Stream stream) {
            return elbowroom_ext_module_launch(function, work, 1, 1, block, 1, 1, 0, stream, nullptr, nullptr, nullptr, nullptr, 0);
          })),
-    HOOK(_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_,
-         launched_in_threads([](hip::Function function, unsigned work, unsigned block, hip::Stream stream) {
-           return elbowroom_hcc_module_launch(function, work, 1, 1, block, 1, 1, 0, stream, nullptr, nullptr, nullptr, nullptr);
-         })),
-    HOOK(hipStreamCreate, stream_created(&hipStreamCreate)),
-    HOOK(hipStreamCreateWithFlags,
-         stream_created([](hip::Stream* made) { return hipStreamCreateWithFlags(made, hip::kStreamNonBlocking); })),
-    HOOK(hipStreamCreateWithPriority,
-         stream_created([](hip::Stream* made) { return hipStreamCreateWithPriority(made, hip::kStreamNonBlocking, 0); })),
     {"hipExtStreamCreateWithCUMask", masked_stream_created},
     {"hipExecutionCtxStreamCreate", context_stream_created},
     {"hipStreamDestroy", stream_destroyed},
@@ -219,8 +189,8 @@ constexpr Case kCases[] = {
     HOOK(hipEventRecordWithFlags,
          event_recorded([](hip::Event event, hip::Stream stream) { return hipEventRecordWithFlags(event, stream, 0); })),
     {"hipEventDestroy", event_destroyed},
-    HOOK(hipDeviceReset, device_ends(&hipDeviceReset)),
-    HOOK(hipDevicePrimaryCtxReset, device_ends([] { return hipDevicePrimaryCtxReset(0); })),
+    HOOK(hipDeviceReset, stands_aside([](const Lanes&) { return hipDeviceReset(); })),
+    HOOK(hipDevicePrimaryCtxReset, stands_aside([](const Lanes&) { return hipDevicePrimaryCtxReset(0); })),
     HOOK(hipModuleUnload, unloaded([] { EXPECT(hipModuleUnload(nullptr) == 0); })),
     HOOK(hipLibraryUnload, unloaded([] { EXPECT(hipLibraryUnload(nullptr) == 0); })),
     HOOK(__hipUnregisterFatBinary, unloaded([] { __hipUnregisterFatBinary(nullptr); })),

@@ -10,6 +10,8 @@
 extern "C" {
 int hipSetDevice(int device);
 int hipGetDevice(int* device);
+int hipStreamCreateWithFlags(hip::Stream* stream, unsigned flags);
+int hipStreamCreateWithPriority(hip::Stream* stream, unsigned flags, int priority);
 int hipEventCreateWithFlags(hip::Event* event, unsigned flags);
 int hipGetLastError();
 int hipPeekAtLastError();

@@ -130,22 +130,6 @@ void masked_stream() {
   });
 }
 
-void green_context() {
-  names(Unusual::green_context, [](const TwoStreams&) {
-    hip::Stream part = nullptr;
-    return hipExecutionCtxStreamCreate(&part, nullptr, hip::kStreamNonBlocking, 0);
-  });
-}
-
-void multi_device_launch() {
-  names(Unusual::multi_device_launch, [](const TwoStreams& two) {
-    void* const gemm = const_cast<void*>(two.gemm);
-    hip::LaunchParams both[2] = {{gemm, {24, 1, 1}, {256, 1, 1}, nullptr, 0, two.comm},
-                                 {gemm, {24, 1, 1}, {256, 1, 1}, nullptr, 0, two.compute}};
-    return hipLaunchCooperativeKernelMultiDevice(both, 2, 0);
-  });
-}
-
 // ELBOWROOM_FAKE_HIP_PRIORITY=none.
 void no_priorities() {
   const TwoStreams two;
@@ -188,17 +172,6 @@ void join_fails() {
   const TwoStreams two;
   fake_hip_set_failing("hipEventRecord:999:2");
   EXPECT(launch_on(two.comm, two.all_reduce, 24) != 0);
-}
-
-// One call that launches on several devices goes as it came; its collectives are seen, so that the compute beside them is in a
-// window.
-void several_devices() {
-  const TwoStreams two;
-  hip::LaunchParams launches[2] = {{const_cast<void*>(two.all_reduce), {24, 1, 1}, {256, 1, 1}, argument_storage, 0, two.comm},
-                                   {const_cast<void*>(two.all_reduce), {24, 1, 1}, {256, 1, 1}, argument_storage, 0, two.compute}};
-  EXPECT(hipLaunchCooperativeKernelMultiDevice(launches, 2, 0) == 0 && hipExtLaunchMultiKernelMultiDevice(launches, 2, 0) == 0);
-  EXPECT(fake_hip_call_count() == 4 && is_call(0, "hipLaunchCooperativeKernelMultiDevice"));
-  EXPECT(is_call(3, "hipExtLaunchMultiKernelMultiDevice") && fake_hip_call(3)->stream == two.compute);
 }
 
 // Own calls that fail, or find that something is not ready, stay out of what hipGetLastError tells the program; its own failures do
@@ -275,13 +248,10 @@ constexpr Case kCases[] = {
     {"not_carried", not_carried},
     {"environment_masks", environment_masks},
     {"masked_stream", masked_stream},
-    {"green_context", green_context},
-    {"multi_device_launch", multi_device_launch},
     {"no_priorities", no_priorities},
     {"fork_fails", fork_fails},
     {"relaunched", relaunched},
     {"join_fails", join_fails},
-    {"several_devices", several_devices},
     {"last_error", last_error},
     {"shape", shape},
     {"not_shaped", not_shaped},

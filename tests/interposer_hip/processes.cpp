@@ -84,7 +84,7 @@ void nested() {
   const hip::Function gemm = fake_hip_function("gemm", 64, 0);
   fake_hip_reset();
   fake_hip_set_nested(1);
-  EXPECT(elbowroom_hcc_module_launch(gemm, 256, 1, 1, 256, 1, 1, 0, make_stream(), nullptr, nullptr, nullptr, nullptr) == 0);
+  EXPECT(elbowroom_ext_module_launch(gemm, 256, 1, 1, 256, 1, 1, 0, make_stream(), nullptr, nullptr, nullptr, nullptr, 0) == 0);
   std::size_t launches = 0;
   for (std::size_t i = 0; i < fake_hip_call_count(); ++i) { launches += fake_hip_call(i)->function != nullptr ? 1 : 0; }
   EXPECT(launches == 1);

@@ -9,7 +9,6 @@
 
 #include "interposer/core/student_t.hpp"
 #include "interposer/core/table.hpp"
-#include "run/trial_words.hpp"
 
 namespace elbowroom::interposer {
 namespace {
@@ -351,18 +350,6 @@ void AbTrial::settle(Phase& phase, unsigned chosen) {
   phase.chosen = phase.arm = chosen;
   phase.state = State::settled;
   phase.unmeasured = 0;
-}
-
-const char* text(AbTrial::State state) {
-  switch (state) {
-    case AbTrial::State::waiting:
-      return run::kTrialWaiting;
-    case AbTrial::State::trying:
-      return run::kTrialTrying;
-    case AbTrial::State::settled:
-      return run::kTrialSettled;
-  }
-  return "";
 }
 
 }  // namespace elbowroom::interposer

@@ -218,6 +218,4 @@ class AbTrial {
   std::array<Awaited, kMostAhead> awaited_{};  ///< of all phases, as the numbers of steps are
 };
 
-const char* text(AbTrial::State state);
-
 }  // namespace elbowroom::interposer

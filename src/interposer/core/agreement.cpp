@@ -5,6 +5,8 @@
 namespace elbowroom::interposer {
 namespace {
 
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
 // Collectives from a proposal to its value: more after each abort, because some rank runs further ahead than that. A commit takes
 // one of them back: who runs ahead does so for long.
 constexpr std::uint64_t kLeastDistance = 8;

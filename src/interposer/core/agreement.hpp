@@ -52,7 +52,6 @@ struct AgreementBoard {
   std::atomic<std::uint32_t> joined{0};
   std::array<Member, kMostMembers> members{};
 };
-static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 /// One rank's place at a board. For one thread at a time: a communicator is used by one.
 class AgreementSeat {

@@ -100,13 +100,6 @@ void Core::on_module_unload() {
   state_->forget_functions();
 }
 
-void Core::on_stream_create(StreamId stream, const StreamInfo& info) {
-  CoreState::Hold hold(*state_);
-  state_->known.lanes.remove_stream(stream);
-  state_->meet_device(info.device, hold);
-  static_cast<void>(state_->known.lanes.add_stream(stream, info));
-}
-
 LastEnd Core::on_stream_destroy(StreamId stream) {
   CoreState::Hold hold(*state_);
   Lanes& lanes = state_->known.lanes;
@@ -117,11 +110,6 @@ LastEnd Core::on_stream_destroy(StreamId stream) {
   lanes.remove_stream(stream);
   state_->publish();
   return last;
-}
-
-void Core::on_thread_end(std::uint32_t thread) {
-  CoreState::Hold hold(*state_);
-  state_->known.lanes.remove_thread(thread);
 }
 
 void Core::on_event_destroy(EventId event) {
@@ -147,19 +135,12 @@ WaitMark Core::before_wait(EventId event) {
 
 void Core::after_wait(StreamId stream, EventId event, const WaitMark& mark) {
   CoreState::Hold hold(*state_);
-  if (Stream* found = state_->meet_stream(stream, hold)) { state_->known.lanes.after_wait(*found, event, mark); }
+  state_->known.lanes.after_wait(state_->meet_stream(stream, hold), event, mark);
 }
 
 void Core::forget_events() {
   CoreState::Hold hold(*state_);
   state_->known.lanes.forget_events();
-}
-
-void Core::on_context_end(ContextId context) {
-  CoreState::Hold hold(*state_);
-  state_->known.lanes.end_context(context);
-  state_->forget_functions();
-  state_->publish();
 }
 
 void Core::on_capture_begin() { state_->captures.fetch_add(1, std::memory_order_acq_rel); }

@@ -93,11 +93,10 @@ struct LaunchFacts {
   std::uint64_t host_time_ns = 0;  ///< a monotonic clock's; equal to or later than every earlier fact of this thread
 };
 
-/// Why a control was not applied to a launch; the report's words.
+/// Why a control was not applied to a launch.
 enum class Refusal : std::uint8_t {
   none,
   queued_collective,   ///< gate: the collective waits behind another one, for which the compute does not
-  host_dependency,     ///< gate: the collective waits for something the host or another process may do later
   short_collective,    ///< gate: expected to end too soon to be worth it
   small_compute,       ///< gate: the compute kernel leaves enough SMs free
   no_event,            ///< gate: the collective has no completion event of ours (a graph, its own event, a failed attribute)
@@ -117,7 +116,29 @@ enum class Refusal : std::uint8_t {
   passed_through,      ///< the function failed with a control before, or is unknown
   count
 };
-const char* text(Refusal refusal);
+/// The report's words, by reason.
+inline constexpr std::array<const char*, static_cast<std::size_t>(Refusal::count)> kRefusalWords{
+    "none",
+    "gate: the collective queues behind another",
+    "gate: the collective is short",
+    "gate: the kernel leaves SMs free",
+    "gate: the collective has no completion event",
+    "gate: the collective's blocks may not all begin at once",
+    "gate: the collective is in another context",
+    "gate: something is being captured",
+    "gate: more streams carry collectives than are told apart",
+    "priority: the program sets its own",
+    "priority: the collectives may take more than half of the SMs",
+    "shape: cooperative launch",
+    "shape: cluster launch",
+    "shape: the grid fits in one wave",
+    "shape: residency is at or under the cap",
+    "shape: no shared memory gives that residency",
+    "shape: residency unknown",
+    "SM target: under auto each rank would choose by itself",
+    "passed through",
+};
+inline const char* text(Refusal refusal) { return kRefusalWords[static_cast<std::size_t>(refusal)]; }
 
 /// Index of the two events that the hooks keep for (context, slot), made on first use: the one tells of a collective's begin, the
 /// other of its end. Collectives take the slots in turn, so that only the last kEventSlots of them can be waited for.
@@ -215,7 +236,7 @@ class Core {
   void on_end_recorded(Ticket ticket, bool recorded);  ///< for each such slot, whether or not the driver took the record
   /// What the stream does may wait for other ranks, the host or another process: a graph, a collective by copy engines, a wait for
   /// the host. It counts as a collective of unknown content until its end event is over.
-  enum class Unknown : std::uint8_t { graph, copying_collective, host_wait };
+  enum class Unknown : std::uint8_t { graph, wait };
   Decision on_unknown(StreamId stream, Unknown what, std::uint64_t host_time_ns);
   /// The step that Decision::step named took this long on the device, from its event to the event of the step with the next number.
   void on_step_time(std::uint64_t step, std::uint64_t nanoseconds);
@@ -223,9 +244,7 @@ class Core {
   void on_module_unload();                ///< or a library's: function handles may now mean something else
 
   // --- streams and events ---
-  void on_stream_create(StreamId stream, const StreamInfo& info);
   LastEnd on_stream_destroy(StreamId stream);  ///< before the driver: the handle may be reused at once
-  void on_thread_end(std::uint32_t thread);    ///< its per-thread streams go; another thread may get its number
   void on_event_destroy(EventId event);        ///< before the driver
   [[nodiscard]] RecordMark before_record(EventId event, StreamId stream);
   void after_record(EventId event, const RecordMark& mark, bool recorded);
@@ -233,7 +252,6 @@ class Core {
   void after_wait(StreamId stream, EventId event, const WaitMark& mark);
   /// A call records events and is not followed: around it, nothing is known of any.
   void forget_events();
-  void on_context_end(ContextId context);  ///< with its streams, events and functions; after the driver
 
   // --- stream capture ---
   void on_capture_begin();  ///< before the driver

@@ -137,13 +137,9 @@ Decision CoreState::decide_compute(const LaunchFacts& facts, std::uint16_t index
   remember_footprint(known.kernels[index], facts);
   const bool has_cap = known.active.shape && (known.kernels[index].cap != 0 || rules.footprint_count != 0);
   if (!has_cap && index != 0 && !known.kernels[index].passed_through) { fast_path.add(facts.function, index, counted()); }
+  Stream* stream = &meet_stream(facts.stream, hold);
   if (!follows_order.load(std::memory_order_relaxed)) {
     known.totals.in_order_only += known.lanes.any_pending() ? 1 : 0;
-    return decision;
-  }
-  Stream* stream = meet_stream(facts.stream, hold);
-  if (stream == nullptr) {
-    ++known.totals.overflowed;
     return decision;
   }
   decision.context = stream->info.context;
@@ -203,16 +199,15 @@ bool CoreState::takes_half(StreamId id, const CollectiveFacts& facts, std::uint6
   return false;
 }
 
-Decision CoreState::decide_wait(const LaunchFacts& facts, Hold& hold) {
+Decision CoreState::decide_unknown(StreamId id, std::uint32_t blocks, Hold& hold) {
   Decision decision;
-  decision.dynamic_shared = facts.dynamic_shared;
-  if (meet_stream(facts.stream, hold) == nullptr) { return decision; }
-  make_room(facts.stream, hold);
-  Stream* stream = known.lanes.find_stream(facts.stream);
+  meet_stream(id, hold);
+  make_room(id, hold);
+  Stream* stream = known.lanes.find_stream(id);
   if (stream == nullptr) { return decision; }
   decision.context = stream->info.context;
   CollectiveFacts placed;
-  placed.blocks = 0;
+  placed.blocks = blocks;
   decision.ticket = enter(*stream, placed, {});
   return decision;
 }
@@ -224,12 +219,7 @@ Decision CoreState::decide_collective(const LaunchFacts& facts, std::uint16_t in
   if (facts.note.library != 0) { known.library = facts.note.library; }
   // First: a trial that changes its arm does so for whole steps.
   decision.step = timed(note_collective(kind_key(facts, known.kernels[index].id), facts.host_time_ns));
-  Stream* stream = meet_stream(facts.stream, hold);
-  if (stream == nullptr) {
-    ++known.totals.overflowed;
-    decision.step = 0;
-    return decision;
-  }
+  Stream* stream = &meet_stream(facts.stream, hold);
   KernelRecord& kernel = known.kernels[index];
   remember_footprint(kernel, facts);
   if (CollectiveKind* kind = known.kinds.obtain(kind_key(facts, kernel.id))) {
@@ -272,7 +262,11 @@ Decision Core::on_launch(const LaunchFacts& facts) {
   Knowledge& known = state.known;
   ++known.totals.launches;
   ++known.kernels[kernel].launches;
-  if (known.kernels[kernel].waits_for_host) { return state.decide_wait(facts, hold); }
+  if (known.kernels[kernel].waits_for_host) {
+    Decision decision = state.decide_unknown(facts.stream, 0, hold);
+    decision.dynamic_shared = facts.dynamic_shared;
+    return decision;
+  }
   if (!known.kernels[kernel].communication) {
     known.no_priority = known.no_priority || facts.cooperative || known.kernels[kernel].cluster_of(facts) > kMostCluster;
     return state.decide_compute(facts, kernel, hold);
@@ -284,20 +278,12 @@ Decision Core::on_launch(const LaunchFacts& facts) {
 Decision Core::on_unknown(StreamId id, Unknown what, std::uint64_t host_time_ns) {
   CoreState::Hold hold(*state_);
   Knowledge& known = state_->known;
-  Decision decision;
-  if (what == Unknown::graph) {
-    ++known.totals.graph_launches;
-    decision.step = state_->timed(state_->note_collective(combine(0, 1) | 1U, host_time_ns));
-    known.lanes.forget_events();  // it may record any of them
-  }
-  if (state_->meet_stream(id, hold) == nullptr) { return {}; }
-  state_->make_room(id, hold);
-  Stream* stream = known.lanes.find_stream(id);
-  if (stream == nullptr) { return {}; }
-  decision.context = stream->info.context;
-  CollectiveFacts facts;
-  facts.blocks = what == Unknown::graph ? kUnknownBlocks : 0;
-  decision.ticket = state_->enter(*stream, facts, {});
+  if (what != Unknown::graph) { return state_->decide_unknown(id, 0, hold); }
+  ++known.totals.graph_launches;
+  const std::uint64_t step = state_->timed(state_->note_collective(combine(0, 1) | 1U, host_time_ns));
+  known.lanes.forget_events();  // it may record any of them
+  Decision decision = state_->decide_unknown(id, kUnknownBlocks, hold);
+  decision.step = step;
   return decision;
 }
 

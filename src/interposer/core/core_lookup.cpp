@@ -6,15 +6,15 @@
 
 namespace elbowroom::interposer {
 
-Stream* CoreState::meet_stream(StreamId stream, Hold& hold) {
-  if (Stream* known_stream = known.lanes.find_stream(stream)) { return known_stream; }
+Stream& CoreState::meet_stream(StreamId stream, Hold& hold) {
+  if (Stream* known_stream = known.lanes.find_stream(stream)) { return *known_stream; }
   hold.release();
   StreamInfo info;
   if (platform.describe_stream != nullptr) { info = platform.describe_stream(platform.self, stream); }
   hold.take();
   meet_device(info.device, hold);
   Stream* found = known.lanes.find_stream(stream);
-  return found != nullptr ? found : known.lanes.add_stream(stream, info);
+  return found != nullptr ? *found : known.lanes.add_stream(stream, info);
 }
 
 void CoreState::meet_device(std::int32_t device, Hold& hold) {

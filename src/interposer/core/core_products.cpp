@@ -6,7 +6,8 @@ namespace elbowroom::interposer {
 
 SmTarget Core::on_library_gemm(StreamId stream, const Product& product, std::uint64_t host_time_ns) {
   CoreState::Hold hold(*state_);
-  if (!state_->sets_targets() || state_->meet_stream(stream, hold) == nullptr) { return {}; }
+  if (!state_->sets_targets()) { return {}; }
+  state_->meet_stream(stream, hold);
   state_->refresh(host_time_ns, hold);
   const SmTarget target = state_->sm_target(stream, product);
   if (target.sms != 0) { state_->known.trial.on_acted(); }

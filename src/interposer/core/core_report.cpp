@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "interposer/core/core_state.hpp"
 #include "interposer/core/report_writer.hpp"
@@ -9,6 +10,8 @@ namespace elbowroom::interposer {
 namespace {
 
 constexpr std::size_t kMostKernels = 256;
+/// By state of a trial.
+constexpr std::array<const char*, 3> kStateWords{run::kTrialWaiting, run::kTrialTrying, run::kTrialSettled};
 
 template <class Counts>
 void write_refused(ReportWriter& out, const Counts& refused) {
@@ -62,7 +65,7 @@ void write_launches(ReportWriter& out, const Knowledge& known) {
   out.key("total").number(totals.launches).key("at_rest").number(totals.at_rest).key("captured").number(0);
   out.key("graph_launches").number(totals.graph_launches);
   out.key("in_window").number(totals.in_window).key("in_order_only").number(totals.in_order_only);
-  out.key("untracked").number(totals.overflowed).key("collectives_forgotten").number(0);
+  out.key("untracked").number(0).key("collectives_forgotten").number(0);
   out.end_object();
 }
 
@@ -167,12 +170,16 @@ unsigned kept_arm(const Knowledge& known) {
 }
 
 void write_deciders(ReportWriter& out, const RanksInStep& ranks) {
-  out.key("decides").text(text(ranks.mode())).key("why_alone").text(text(ranks.reason()));
+  out.key("decides")
+      .text(kModeWords[static_cast<std::size_t>(ranks.mode())])
+      .key("why_alone")
+      .text(kReasonWords[static_cast<std::size_t>(ranks.reason())]);
 }
 
 void write_trial(ReportWriter& out, const Knowledge& known, const Rules& rules) {
   const AbTrial& trial = known.trial;
-  out.key("ab").begin_object().key("state").text(compares(rules) ? text(state_of(known)) : run::kTrialOff);
+  out.key("ab").begin_object().key("state").text(compares(rules) ? kStateWords[static_cast<std::size_t>(state_of(known))]
+                                                                 : run::kTrialOff);
   out.key("arm").text(text_of_arm(rules, compares(rules) ? kept_arm(known) : 0));
   out.key("collectives_per_repetition").number(known.steps.period()).key("decisions").number(trial.decisions());
   out.key("arms").begin_array();
@@ -208,54 +215,6 @@ void Core::report(const ProcessFacts& process, const Sink& sink) {
   write_trial(out, known, state_->rules);
   if (process.write_more != nullptr) { process.write_more(out); }
   out.end_object();
-}
-
-const char* text(Refusal refusal) {
-  switch (refusal) {
-    case Refusal::none:
-      return "none";
-    case Refusal::queued_collective:
-      return "gate: the collective queues behind another";
-    case Refusal::host_dependency:
-      return "gate: a stream waits for the host or another process";
-    case Refusal::short_collective:
-      return "gate: the collective is short";
-    case Refusal::small_compute:
-      return "gate: the kernel leaves SMs free";
-    case Refusal::no_event:
-      return "gate: the collective has no completion event";
-    case Refusal::several_waves:
-      return "gate: the collective's blocks may not all begin at once";
-    case Refusal::other_context:
-      return "gate: the collective is in another context";
-    case Refusal::other_capture:
-      return "gate: something is being captured";
-    case Refusal::order_lost:
-      return "gate: more streams carry collectives than are told apart";
-    case Refusal::own_priority:
-      return "priority: the program sets its own";
-    case Refusal::fills_device:
-      return "priority: the collectives may take more than half of the SMs";
-    case Refusal::cooperative_launch:
-      return "shape: cooperative launch";
-    case Refusal::cluster_launch:
-      return "shape: cluster launch";
-    case Refusal::single_wave:
-      return "shape: the grid fits in one wave";
-    case Refusal::already_at_cap:
-      return "shape: residency is at or under the cap";
-    case Refusal::no_pad:
-      return "shape: no shared memory gives that residency";
-    case Refusal::unknown_residency:
-      return "shape: residency unknown";
-    case Refusal::own_choice:
-      return "SM target: under auto each rank would choose by itself";
-    case Refusal::passed_through:
-      return "passed through";
-    case Refusal::count:
-      break;
-  }
-  return "";
 }
 
 }  // namespace elbowroom::interposer

@@ -78,7 +78,6 @@ struct Totals {
   std::uint64_t in_window = 0;
   std::uint64_t in_order_only = 0;
   std::uint64_t relaunched = 0;
-  std::uint64_t overflowed = 0;  ///< launches left alone because a table was full
   AppliedCounts applied;
   std::array<std::uint64_t, kRefusals> refused{};
 };
@@ -168,8 +167,7 @@ struct CoreState {
 
   // Look-ups ask the platform about what is new, with the lock released meanwhile: pointers into tables must be taken after the
   // last one.
-  /// Null: no table has room.
-  Stream* meet_stream(StreamId stream, Hold& hold);
+  Stream& meet_stream(StreamId stream, Hold& hold);
   void meet_device(std::int32_t device, Hold& hold);
   /// Index of the kernel; 0 where it is unknown.
   std::uint16_t meet_function(FunctionId function, Hold& hold);
@@ -178,7 +176,8 @@ struct CoreState {
   /// Blocks per SM that the rules leave the launch, by its kernel's name or footprint; 0: no rule is for it, or no cap is applied.
   [[nodiscard]] std::uint32_t cap_of(const KernelRecord& kernel, const LaunchFacts& facts, const Stream& stream) const;
   Decision decide_collective(const LaunchFacts& facts, std::uint16_t kernel, Hold& hold);
-  Decision decide_wait(const LaunchFacts& facts, Hold& hold);
+  /// What may wait for other ranks, the host or another process, with that many blocks.
+  Decision decide_unknown(StreamId stream, std::uint32_t blocks, Hold& hold);
   Decision decide_compute(const LaunchFacts& facts, std::uint16_t kernel, Hold& hold);
   /// That the end event of the collective is recorded now, by the caller; kNoEvent: another call is about to record it.
   EventSlot reserve_end(Serial serial) {

@@ -16,11 +16,9 @@ using Ticket = std::uint64_t;
 /// Handles are aligned pointers below 2^48, so tagged ids cannot meet a real stream's.
 /// Stream 0 and CU_STREAM_LEGACY of a context (of the entry points without _ptsz).
 constexpr StreamId legacy_stream(ContextId context) { return context | 1; }
-/// CU_STREAM_PER_THREAD, and stream 0 of the _ptsz entry points. `thread` is a small number that the hooks give each thread.
+inline constexpr std::uint32_t kMostThreads = 0xffff;
+/// CU_STREAM_PER_THREAD, and stream 0 of the _ptsz entry points. `thread`: 1 to kMostThreads.
 constexpr StreamId per_thread_stream(ContextId context, std::uint32_t thread) {
-  return context | (static_cast<std::uint64_t>(thread % 0xffffU + 1) << 48U) | 2;
-}
-constexpr bool is_per_thread_stream(StreamId stream, std::uint32_t thread) {
-  return (stream & 7U) == 2 && stream >> 48U == thread % 0xffffU + 1;
+  return context | (static_cast<std::uint64_t>(thread) << 48U) | 2;
 }
 }  // namespace elbowroom::interposer

@@ -6,14 +6,17 @@ namespace {
 constexpr std::uint32_t kEarly = 64;
 }  // namespace
 
-Stream* Lanes::add_stream(StreamId id, const StreamInfo& info) {
+Stream& Lanes::add_stream(StreamId id, const StreamInfo& info) {
   Stream* stream = streams_.obtain(id);
-  if (stream == nullptr) { return nullptr; }
+  if (stream == nullptr) {
+    streams_.clear();
+    stream = streams_.obtain(id);
+  }
   *stream = Stream{};
   stream->id = id;
   stream->info = info;
   if (info.device < 0 || info.device >= kMaxDevices) { stream->info.device = 0; }
-  return stream;
+  return *stream;
 }
 
 void Lanes::remove_stream(StreamId id) {
@@ -21,26 +24,6 @@ void Lanes::remove_stream(StreamId id) {
     if (lane.stream == id) { lane.stream = 0; }
   }
   streams_.erase(id);
-}
-
-void Lanes::remove_thread(std::uint32_t thread) {
-  for (StreamId gone = 1; gone != 0;) {
-    gone = 0;
-    streams_.for_each([&](std::uint64_t id, const Stream&) { gone = is_per_thread_stream(id, thread) ? id : gone; });
-    if (gone != 0) { remove_stream(gone); }
-  }
-}
-
-void Lanes::end_context(ContextId context) {
-  for (StreamId gone = 1; gone != 0;) {
-    gone = 0;
-    streams_.for_each([&](std::uint64_t id, const Stream& stream) { gone = stream.info.context == context ? id : gone; });
-    if (gone != 0) { remove_stream(gone); }
-  }
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    if (lanes_[lane].context == context) { finish_lane(lane, lanes_[lane].last); }
-  }
-  forget_events();
 }
 
 // A call that began at another time, before or during this one, leaves the event unknown: the driver took either last.
@@ -92,7 +75,6 @@ std::uint8_t Lanes::lane_for(Stream& stream) {
   if (index == kNoLane) { return kNoLane; }
   Lane& lane = lanes_[index];
   lane.stream = stream.id;
-  lane.context = stream.info.context;
   lane.device = stream.info.device;
   lane.most_blocks = lane.begun = 0;
   return stream.lane = index;
@@ -147,12 +129,10 @@ void Lanes::note_end(Serial serial, Serial ends) {
 }
 
 void Lanes::finish(Serial serial) {
-  if (const Collective* collective = find(serial)) { finish_lane(collective->lane, collective->ends); }
-}
-
-void Lanes::finish_lane(unsigned index, Serial up_to) {
-  Lane& lane = lanes_[index];
-  lane.finished = std::max(lane.finished, up_to);
+  const Collective* collective = find(serial);
+  if (collective == nullptr) { return; }
+  Lane& lane = lanes_[collective->lane];
+  lane.finished = std::max(lane.finished, collective->ends);
   if (lane.finished == lane.last) { lane.most_blocks = 0; }
 }
 

@@ -76,14 +76,11 @@ class Lanes {
   static constexpr Serial kKept = kEventSlots;  ///< collectives whose facts and events are known
 
   [[nodiscard]] Stream* find_stream(StreamId stream) { return streams_.find(stream); }
-  /// Null where the table is full: nothing is known of the stream.
-  Stream* add_stream(StreamId stream, const StreamInfo& info);
+  /// Where the table is full, what all streams are behind is forgotten.
+  Stream& add_stream(StreamId stream, const StreamInfo& info);
   void remove_stream(StreamId stream);
   /// Of the stream's lane the newest collective, where its end was not asked for; 0: none.
   [[nodiscard]] Serial unasked_end(StreamId stream);
-  void remove_thread(std::uint32_t thread);
-  /// All that its streams carried has ended, and no event is known any more.
-  void end_context(ContextId context);
 
   // --- events: shrink before the call, grow after it ---
   RecordMark before_record(EventId event, const Stream* stream);
@@ -104,7 +101,6 @@ class Lanes {
   void note_end(Serial serial, Serial ends);
   /// It has ended, and so has all of its lane up to what its end event tells.
   void finish(Serial serial);
-  void finish_lane(unsigned lane, Serial up_to);
   [[nodiscard]] Collective* find(Serial serial);
 
   [[nodiscard]] Serial newest_of(std::int32_t device) const { return newest_[static_cast<std::size_t>(device)]; }
@@ -140,7 +136,6 @@ class Lanes {
   };
   struct Lane {
     StreamId stream = 0;  ///< 0: it is no more
-    ContextId context = 0;
     std::int32_t device = 0;
     Serial last = 0, finished = 0;
     Serial last_end = 0;          ///< the newest with an end event

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "interposer/core/table.hpp"
-#include "run/trial_words.hpp"
 
 namespace elbowroom::interposer {
 
@@ -157,36 +156,6 @@ unsigned RanksInStep::arm(std::uint32_t agreed) const {
 
 std::optional<RanksInStep::Followed> RanksInStep::followed() const {
   return followed_.pattern == 0 ? std::nullopt : std::optional(followed_);
-}
-
-const char* text(RanksInStep::Mode mode) {
-  switch (mode) {
-    case RanksInStep::Mode::alone:
-      return run::kEachDecides;
-    case RanksInStep::Mode::asks:
-      return run::kDeciderNotKnown;
-    case RanksInStep::Mode::decides:
-      return run::kDecidesHere;
-    case RanksInStep::Mode::follows:
-      return run::kDecidesElsewhere;
-  }
-  return "";
-}
-
-const char* text(RanksInStep::Reason reason) {
-  switch (reason) {
-    case RanksInStep::Reason::none:
-      return "";
-    case RanksInStep::Reason::no_ranks:
-      return "no collective of ranks that can agree was seen";
-    case RanksInStep::Reason::one_process:
-      return "all ranks are of one process";
-    case RanksInStep::Reason::others_differ:
-      return "the ranks did not come together";
-    case RanksInStep::Reason::not_agreed:
-      return "the ranks did not come to agree";
-  }
-  return "";
 }
 
 }  // namespace elbowroom::interposer

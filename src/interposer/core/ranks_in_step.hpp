@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "interposer/core/rank_agreement.hpp"
+#include "run/trial_words.hpp"
 
 namespace elbowroom::interposer {
 
@@ -24,7 +25,7 @@ class RanksInStep {
   static constexpr unsigned kMostWaiting = 512;  ///< steps until an arm must be in force, and for which one may only be tried
 
   enum class Mode : std::uint8_t { alone, asks, decides, follows };
-  /// Why a process chooses by itself; the report's words.
+  /// Why a process chooses by itself.
   enum class Reason : std::uint8_t { none, no_ranks, one_process, others_differ, not_agreed };
 
   /// `possible`: there may be ranks to agree with. `arms`: names what is compared, the same in every process that compares it.
@@ -91,7 +92,11 @@ class RanksInStep {
   Followed followed_;
 };
 
-const char* text(RanksInStep::Mode mode);
-const char* text(RanksInStep::Reason reason);
+/// The report's words, by mode and by reason.
+inline constexpr std::array<const char*, 4> kModeWords{run::kEachDecides, run::kDeciderNotKnown, run::kDecidesHere,
+                                                       run::kDecidesElsewhere};
+inline constexpr std::array<const char*, 5> kReasonWords{"", "no collective of ranks that can agree was seen",
+                                                         "all ranks are of one process", "the ranks did not come together",
+                                                         "the ranks did not come to agree"};
 
 }  // namespace elbowroom::interposer

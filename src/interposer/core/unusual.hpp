@@ -27,6 +27,8 @@ enum class Unusual : std::uint8_t {
   context_wait,
   multi_device_launch,
   device_launch,
+  ended_context,
+  many_threads,
   count
 };
 inline constexpr std::size_t kUnusualRows = static_cast<std::size_t>(Unusual::count);
@@ -46,9 +48,11 @@ inline constexpr std::array<const char*, kUnusualRows> kUnusualWords{
     "a stream is kept to some of the compute units",
     "an event is shared with another process or made for what is drawn",
     "a stream waits for an external semaphore",
-    "a whole context waits for an event",
+    "a whole context waits for an event or records one",
     "a cooperative kernel is launched on several devices at once",
     "a graph is made that kernels launch",
+    "a context that was used is destroyed",
+    "more than 65,534 threads use default streams of their own",
 };
 
 /// What was seen, as a bit for each row, and who did each first; null: nobody is named.

@@ -1,5 +1,6 @@
 #include "interposer/cuda/contexts.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace elbowroom::interposer::cuda {
@@ -127,11 +128,14 @@ cu::Event Contexts::completion_event(cu::Context context, EventSlot slot) {
   return kept;
 }
 
-void Contexts::forget(cu::Context context) {
+bool Contexts::knows(cu::Context context) const {
   const std::lock_guard lock(mutex_);
-  for (Entry& candidate : entries_) {
-    if (candidate.context == context) { candidate = Entry{}; }
-  }
+  return context != nullptr && std::ranges::any_of(entries_, [&](const Entry& each) { return each.context == context; });
+}
+
+bool Contexts::knows_any_of(cu::Device device) const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(entries_, [&](const Entry& each) { return each.context != nullptr && each.facts.device == device; });
 }
 
 bool Contexts::is_primary_active(cu::Device device) const {
@@ -139,14 +143,6 @@ bool Contexts::is_primary_active(cu::Device device) const {
   int active = 1;
   return driver_.primary_ctx_get_state == nullptr || driver_.primary_ctx_get_state(device, &flags, &active) != cu::kSuccess ||
          active != 0;
-}
-
-cu::Context Contexts::any_of_device(cu::Device device) {
-  const std::lock_guard lock(mutex_);
-  for (const Entry& candidate : entries_) {
-    if (candidate.context != nullptr && candidate.facts.device == device) { return candidate.context; }
-  }
-  return nullptr;
 }
 
 int Contexts::devices_seen() const { return std::popcount(devices_seen_.load(std::memory_order_relaxed)); }

@@ -58,12 +58,11 @@ class Contexts {
   /// The event of a slot that tells of a begin, made on first use; null when that failed.
   cu::Event completion_event(cu::Context context, EventSlot slot);
 
-  /// The context is about to be destroyed, with all its events; a new one may get its handle.
-  void forget(cu::Context context);
+  /// Whether streams of the context were seen.
+  [[nodiscard]] bool knows(cu::Context context) const;
+  [[nodiscard]] bool knows_any_of(cu::Device device) const;
   /// Also where the driver does not say.
   [[nodiscard]] bool is_primary_active(cu::Device device) const;
-  /// Some context of the device; null: none is known.
-  cu::Context any_of_device(cu::Device device);
   /// How many devices contexts were seen of.
   [[nodiscard]] int devices_seen() const;
 
@@ -86,7 +85,7 @@ class Contexts {
   std::optional<Facts> facts_of(cu::Context context);
 
   const DriverCalls& driver_;
-  OwnMutex mutex_;
+  mutable OwnMutex mutex_;
   std::array<Entry, kContexts> entries_{};
   std::atomic<std::uint64_t> devices_seen_{0};  // a bit each; read at exit, maybe by a handler that interrupted a call of this
 };

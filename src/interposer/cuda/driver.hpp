@@ -5,13 +5,13 @@
 #include "interposer/core/core.hpp"
 #include "interposer/cuda/contexts.hpp"
 #include "interposer/cuda/driver_calls.hpp"
-#include "interposer/driver/driver.hpp"
 #include "interposer/nccl/ranks.hpp"
-#include "interposer/nccl/report.hpp"
+#include "interposer/nccl/state.hpp"
 
 namespace elbowroom::interposer::cuda {
 
-/// CUDA's driver (driver::Driver). A place is a context.
+/// CUDA's driver. What is public here the rooms of driver/ ask of each vendor's. One object in a process, shared by all threads. A
+/// place is what streams and events belong to and go with: here a context.
 struct Driver {
   using Stream = cu::Stream;
   using Event = cu::Event;
@@ -47,7 +47,6 @@ struct Driver {
   std::uint32_t sms(Place context) { return contexts.sms(context); }
   [[nodiscard]] int devices_seen() const { return contexts.devices_seen(); }
   bool greatest_priority(Place context, int& priority) { return contexts.greatest_priority(context, priority); }
-  void forget(Place context) { contexts.forget(context); }
 
   [[nodiscard]] bool can_time() const {
     return calls.event_create != nullptr && calls.event_record != nullptr && calls.event_query != nullptr &&
@@ -72,7 +71,5 @@ struct Driver {
   Calls calls;
   Contexts contexts;
 };
-
-static_assert(driver::Driver<Driver>);
 
 }  // namespace elbowroom::interposer::cuda

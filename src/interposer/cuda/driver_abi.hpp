@@ -11,7 +11,6 @@ namespace elbowroom::interposer::cuda::cu {
 using Result = int;
 inline constexpr Result kSuccess = 0;
 inline constexpr Result kErrorInvalidValue = 1;
-inline constexpr Result kErrorNotInitialized = 3;
 inline constexpr Result kErrorInvalidHandle = 400;
 inline constexpr Result kErrorNotReady = 600;
 
@@ -25,7 +24,6 @@ using Library = struct OpaqueLibrary*;
 using Graph = struct OpaqueGraph*;
 using GraphNode = struct OpaqueGraphNode*;
 using GraphExec = struct OpaqueGraphExec*;
-using MemoryPool = struct OpaqueMemoryPool*;
 using GreenContext = struct OpaqueGreenContext*;
 using Device = int;
 using DevicePointer = std::uint64_t;
@@ -36,8 +34,6 @@ inline constexpr std::uintptr_t kStreamPerThread = 2;
 
 inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr unsigned kEventDisableTiming = 2;
-// Of a record or wait in a stream capture: of the event itself, when the graph runs.
-inline constexpr unsigned kEventExternal = 1;
 
 struct IpcEventHandle {
   char reserved[64];
@@ -74,16 +70,12 @@ enum DeviceAttribute : int {
   kDeviceReservedSharedMemoryPerBlock = 111,
 };
 
-enum PointerAttribute : int { kPointerMemoryType = 2, kPointerDeviceOrdinal = 9 };
-enum MemoryType : unsigned { kMemoryTypeDevice = 2 };
-
 enum CaptureStatus : int { kCaptureNone = 0, kCaptureActive = 1, kCaptureInvalidated = 2 };
 enum CaptureMode : int { kCaptureModeGlobal = 0, kCaptureModeThreadLocal = 1, kCaptureModeRelaxed = 2 };
 
 enum LaunchAttributeId : int {
   kLaunchCooperative = 2,
   kLaunchClusterDimension = 4,
-  kLaunchProgrammaticSerialization = 6,
   kLaunchProgrammaticEvent = 7,
   kLaunchPriority = 8,
   kLaunchCompletionEvent = 12,
@@ -92,7 +84,6 @@ enum LaunchAttributeId : int {
 union LaunchAttributeValue {
   char pad[64];
   int cooperative;
-  int programmatic_serialization;
   struct {
     unsigned x, y, z;
   } cluster_dim;
@@ -117,56 +108,17 @@ struct LaunchConfig {
   unsigned attribute_count;
 };
 
-// CUDA_KERNEL_NODE_PARAMS_v1; v2 and v3 begin with the same fields.
-struct KernelNodeParamsV1 {
-  Function function;
-  unsigned grid_x, grid_y, grid_z;
-  unsigned block_x, block_y, block_z;
-  unsigned shared_bytes;
-  void** parameters;
-  void** extra;
-};
-
-struct KernelNodeParamsV2 {
-  KernelNodeParamsV1 v1;
-  Kernel kernel;    // read where v1.function is null
-  Context context;  // null: the current one
-};
-
-inline constexpr int kGraphNodeKernel = 0;
-inline constexpr int kGraphNodeMemcpy = 1;
-inline constexpr int kGraphNodeMemset = 2;
-inline constexpr int kGraphNodeHost = 3;
-inline constexpr int kGraphNodeChild = 4;
-inline constexpr int kGraphNodeEmpty = 5;
-inline constexpr int kGraphNodeEventRecord = 7;
-inline constexpr int kGraphNodeSemaphoreSignal = 8;
-inline constexpr int kGraphNodeMemAlloc = 10;
-inline constexpr int kGraphNodeMemFree = 11;
-inline constexpr int kGraphNodeBatchMemOp = 12;  // what follows, conditional nodes, may hold graphs
-
 struct GraphEdgeData {
   unsigned char from_port, to_port, type, reserved[5];
 };
 
 inline constexpr std::uint64_t kInstantiateDeviceLaunch = 4;
-inline constexpr std::uint64_t kInstantiateUseNodePriority = 8;
 
 struct GraphInstantiateParams {
   std::uint64_t flags;
   Stream upload_stream;
   GraphNode error_node;
   int result;
-};
-
-/// CUgraphNodeParams of a child graph or a kernel, as far as they are read.
-struct GraphNodeParams {
-  int type;
-  int reserved[3];
-  union {
-    Graph child;
-    KernelNodeParamsV2 kernel;
-  };
 };
 
 }  // namespace elbowroom::interposer::cuda::cu

@@ -44,8 +44,6 @@ constexpr std::array kHooks{
     legacy<&cuLaunchCooperativeKernel>("cuLaunchCooperativeKernel", "cuLaunchCooperativeKernel", 9000),
     per_thread<&cuLaunchCooperativeKernel_ptsz>("cuLaunchCooperativeKernel_ptsz", "cuLaunchCooperativeKernel", 9000),
 
-    driver<&cuStreamCreate>("cuStreamCreate", "cuStreamCreate", 2000),
-    driver<&cuStreamCreateWithPriority>("cuStreamCreateWithPriority", "cuStreamCreateWithPriority", 5050),
     driver<&cuGreenCtxStreamCreate>("cuGreenCtxStreamCreate", "cuGreenCtxStreamCreate", 12050),
     driver<&cuStreamDestroy_v2>("cuStreamDestroy_v2", "cuStreamDestroy", 4000),
     driver<&cuStreamDestroy>("cuStreamDestroy", "cuStreamDestroy", 2000),

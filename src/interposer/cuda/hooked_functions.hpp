@@ -27,8 +27,6 @@ int cuLaunchCooperativeKernel_ptsz(cu::Function function, unsigned grid_x, unsig
                                    unsigned block_y, unsigned block_z, unsigned shared_bytes, cu::Stream stream, void** parameters);
 
 // Streams.
-int cuStreamCreate(cu::Stream* stream, unsigned flags);
-int cuStreamCreateWithPriority(cu::Stream* stream, unsigned flags, int priority);
 int cuGreenCtxStreamCreate(cu::Stream* stream, cu::GreenContext context, unsigned flags, int priority);
 int cuStreamDestroy(cu::Stream stream);
 int cuStreamDestroy_v2(cu::Stream stream);

@@ -4,7 +4,6 @@
 #include "interposer/cuda/hooked_functions.hpp"
 #include "interposer/cuda/interposer.hpp"
 #include "interposer/driver/followed.hpp"
-#include "interposer/nccl/notes.hpp"
 
 // Streams that wait for the host or another process, and the end of handles.
 
@@ -13,37 +12,35 @@ namespace {
 
 using HostHooks = driver::HostHooks<Driver>;
 
+// So wait NCCL's collectives by copy engines for other ranks, too.
 template <auto Ours, class... Arguments>
 int host_wait(DefaultStream default_stream, cu::Stream stream, Arguments... arguments) {
-  return driver::followed<Driver>(default_stream, stream, Core::Unknown::host_wait,
+  return driver::followed<Driver>(default_stream, stream, Core::Unknown::wait,
                                   [&] { return call_real<Ours>(stream, arguments...); });
-}
-
-// NCCL's collectives by copy engines wait for other ranks by operations of the stream, as its kernels do by themselves.
-template <auto Ours, class... Arguments>
-int memory_operation(DefaultStream default_stream, cu::Stream stream, Arguments... arguments) {
-  const Core::Unknown what = nccl::is_launching() ? Core::Unknown::copying_collective : Core::Unknown::host_wait;
-  return driver::followed<Driver>(default_stream, stream, what, [&] { return call_real<Ours>(stream, arguments...); });
 }
 
 template <auto Ours>
 int destroy_context(cu::Context context) {
-  return HostHooks::ending(context, [=] { return call_real<Ours>(context); });
+  Interposer* state = interposer();
+  const bool is_known = state != nullptr && state->driver.contexts.knows(context);
+  return HostHooks::ending(is_known, [=] { return call_real<Ours>(context); });
 }
 
-// Contexts of the device that the program made may live on: what is known of them is forgotten as well.
-void forget_device(Interposer& state, cu::Device device) {
-  state.core->on_module_unload();
-  while (const cu::Context context = state.driver.contexts.any_of_device(device)) { HostHooks::forget(state, context); }
+template <auto Ours>
+int reset_primary(cu::Device device) {
+  Interposer* state = interposer();
+  const bool is_known = state != nullptr && state->driver.contexts.knows_any_of(device);
+  return HostHooks::ending(is_known, [=] { return call_real<Ours>(device); });
 }
 
-/// `always`: also where another reference to the context is left.
-template <class Call>
-int ending_primary(cu::Device device, bool always, Call call) {
-  HostHooks::tell_unloaded();  // another thread may get the handles of functions before the call returns
-  const int result = call();
+// The context ends with the last reference to it alone, which the driver tells afterwards.
+template <auto Ours>
+int release_primary(cu::Device device) {
+  const int result = HostHooks::unload<Ours>(device);
   Interposer* state = result == cu::kSuccess ? interposer() : nullptr;
-  if (state != nullptr && (always || !state->driver.contexts.is_primary_active(device))) { forget_device(*state, device); }
+  if (state == nullptr) { return result; }
+  const Contexts& contexts = state->driver.contexts;
+  if (contexts.knows_any_of(device) && !contexts.is_primary_active(device)) { stand_aside(Unusual::ended_context); }
   return result;
 }
 
@@ -73,40 +70,40 @@ int cuStreamAddCallback_ptsz(cu::Stream stream, void (*callback)(cu::Stream, int
   return host_wait<&cuStreamAddCallback_ptsz>(kPerThread, stream, callback, data, flags);
 }
 int cuStreamWaitValue32(cu::Stream stream, cu::DevicePointer address, std::uint32_t value, unsigned flags) {
-  return memory_operation<&cuStreamWaitValue32>(kLegacy, stream, address, value, flags);
+  return host_wait<&cuStreamWaitValue32>(kLegacy, stream, address, value, flags);
 }
 int cuStreamWaitValue32_ptsz(cu::Stream stream, cu::DevicePointer address, std::uint32_t value, unsigned flags) {
-  return memory_operation<&cuStreamWaitValue32_ptsz>(kPerThread, stream, address, value, flags);
+  return host_wait<&cuStreamWaitValue32_ptsz>(kPerThread, stream, address, value, flags);
 }
 int cuStreamWaitValue32_v2(cu::Stream stream, cu::DevicePointer address, std::uint32_t value, unsigned flags) {
-  return memory_operation<&cuStreamWaitValue32_v2>(kLegacy, stream, address, value, flags);
+  return host_wait<&cuStreamWaitValue32_v2>(kLegacy, stream, address, value, flags);
 }
 int cuStreamWaitValue32_v2_ptsz(cu::Stream stream, cu::DevicePointer address, std::uint32_t value, unsigned flags) {
-  return memory_operation<&cuStreamWaitValue32_v2_ptsz>(kPerThread, stream, address, value, flags);
+  return host_wait<&cuStreamWaitValue32_v2_ptsz>(kPerThread, stream, address, value, flags);
 }
 int cuStreamWaitValue64(cu::Stream stream, cu::DevicePointer address, std::uint64_t value, unsigned flags) {
-  return memory_operation<&cuStreamWaitValue64>(kLegacy, stream, address, value, flags);
+  return host_wait<&cuStreamWaitValue64>(kLegacy, stream, address, value, flags);
 }
 int cuStreamWaitValue64_ptsz(cu::Stream stream, cu::DevicePointer address, std::uint64_t value, unsigned flags) {
-  return memory_operation<&cuStreamWaitValue64_ptsz>(kPerThread, stream, address, value, flags);
+  return host_wait<&cuStreamWaitValue64_ptsz>(kPerThread, stream, address, value, flags);
 }
 int cuStreamWaitValue64_v2(cu::Stream stream, cu::DevicePointer address, std::uint64_t value, unsigned flags) {
-  return memory_operation<&cuStreamWaitValue64_v2>(kLegacy, stream, address, value, flags);
+  return host_wait<&cuStreamWaitValue64_v2>(kLegacy, stream, address, value, flags);
 }
 int cuStreamWaitValue64_v2_ptsz(cu::Stream stream, cu::DevicePointer address, std::uint64_t value, unsigned flags) {
-  return memory_operation<&cuStreamWaitValue64_v2_ptsz>(kPerThread, stream, address, value, flags);
+  return host_wait<&cuStreamWaitValue64_v2_ptsz>(kPerThread, stream, address, value, flags);
 }
 int cuStreamBatchMemOp(cu::Stream stream, unsigned count, void* operations, unsigned flags) {
-  return memory_operation<&cuStreamBatchMemOp>(kLegacy, stream, count, operations, flags);
+  return host_wait<&cuStreamBatchMemOp>(kLegacy, stream, count, operations, flags);
 }
 int cuStreamBatchMemOp_ptsz(cu::Stream stream, unsigned count, void* operations, unsigned flags) {
-  return memory_operation<&cuStreamBatchMemOp_ptsz>(kPerThread, stream, count, operations, flags);
+  return host_wait<&cuStreamBatchMemOp_ptsz>(kPerThread, stream, count, operations, flags);
 }
 int cuStreamBatchMemOp_v2(cu::Stream stream, unsigned count, void* operations, unsigned flags) {
-  return memory_operation<&cuStreamBatchMemOp_v2>(kLegacy, stream, count, operations, flags);
+  return host_wait<&cuStreamBatchMemOp_v2>(kLegacy, stream, count, operations, flags);
 }
 int cuStreamBatchMemOp_v2_ptsz(cu::Stream stream, unsigned count, void* operations, unsigned flags) {
-  return memory_operation<&cuStreamBatchMemOp_v2_ptsz>(kPerThread, stream, count, operations, flags);
+  return host_wait<&cuStreamBatchMemOp_v2_ptsz>(kPerThread, stream, count, operations, flags);
 }
 
 int cuWaitExternalSemaphoresAsync(const void* semaphores, const void* parameters, unsigned count, cu::Stream stream) {
@@ -124,17 +121,9 @@ int cuLaunchCooperativeKernelMultiDevice(void* launches, unsigned devices, unsig
 
 int cuCtxDestroy(cu::Context context) { return destroy_context<&cuCtxDestroy>(context); }
 int cuCtxDestroy_v2(cu::Context context) { return destroy_context<&cuCtxDestroy_v2>(context); }
-int cuDevicePrimaryCtxReset(cu::Device device) {
-  return ending_primary(device, true, [=] { return call_real<&cuDevicePrimaryCtxReset>(device); });
-}
-int cuDevicePrimaryCtxReset_v2(cu::Device device) {
-  return ending_primary(device, true, [=] { return call_real<&cuDevicePrimaryCtxReset_v2>(device); });
-}
-int cuDevicePrimaryCtxRelease(cu::Device device) {
-  return ending_primary(device, false, [=] { return call_real<&cuDevicePrimaryCtxRelease>(device); });
-}
-int cuDevicePrimaryCtxRelease_v2(cu::Device device) {
-  return ending_primary(device, false, [=] { return call_real<&cuDevicePrimaryCtxRelease_v2>(device); });
-}
+int cuDevicePrimaryCtxReset(cu::Device device) { return reset_primary<&cuDevicePrimaryCtxReset>(device); }
+int cuDevicePrimaryCtxReset_v2(cu::Device device) { return reset_primary<&cuDevicePrimaryCtxReset_v2>(device); }
+int cuDevicePrimaryCtxRelease(cu::Device device) { return release_primary<&cuDevicePrimaryCtxRelease>(device); }
+int cuDevicePrimaryCtxRelease_v2(cu::Device device) { return release_primary<&cuDevicePrimaryCtxRelease_v2>(device); }
 int cuModuleUnload(cu::Module module) { return HostHooks::unload<&cuModuleUnload>(module); }
 int cuLibraryUnload(cu::Library library) { return HostHooks::unload<&cuLibraryUnload>(library); }

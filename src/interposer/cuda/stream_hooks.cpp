@@ -17,18 +17,6 @@ using namespace elbowroom::interposer::cuda;
 using elbowroom::interposer::stand_aside;
 using elbowroom::interposer::Unusual;
 
-int cuStreamCreate(cu::Stream* stream, unsigned flags) {
-  const int result = call_real<&cuStreamCreate>(stream, flags);
-  StreamHooks::tell_created(result, stream);
-  return result;
-}
-
-int cuStreamCreateWithPriority(cu::Stream* stream, unsigned flags, int priority) {
-  const int result = call_real<&cuStreamCreateWithPriority>(stream, flags, priority);
-  StreamHooks::tell_created(result, stream);
-  return result;
-}
-
 int cuGreenCtxStreamCreate(cu::Stream* stream, cu::GreenContext context, unsigned flags, int priority) {
   stand_aside(Unusual::green_context);
   return call_real<&cuGreenCtxStreamCreate>(stream, context, flags, priority);
@@ -73,7 +61,8 @@ int cuEventCreateFromEGLSync(cu::Event* event, void* sync, unsigned flags) {
 }
 
 int cuCtxRecordEvent(cu::Context context, cu::Event event) {
-  return StreamHooks::recording([=] { return call_real<&cuCtxRecordEvent>(context, event); });
+  stand_aside(Unusual::context_wait);
+  return call_real<&cuCtxRecordEvent>(context, event);
 }
 int cuCtxWaitEvent(cu::Context context, cu::Event event) {
   stand_aside(Unusual::context_wait);

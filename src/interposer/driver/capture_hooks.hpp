@@ -6,7 +6,7 @@ namespace elbowroom::interposer::driver {
 
 /// Hooks of stream capture, and of the launch of graphs. What is captured goes as the program asks, and a graph does what it does:
 /// its launch counts as one collective of unknown content. `Ours` is the hook whose real function is called.
-template <Driver D>
+template <class D>
 struct CaptureHooks {
   using Stream = typename D::Stream;
 

@@ -6,12 +6,11 @@
 
 #include "interposer/core/core.hpp"
 #include "interposer/core/own_mutex.hpp"
-#include "interposer/driver/driver.hpp"
 
 namespace elbowroom::interposer::driver {
 
 /// The events behind collectives that tell of their ends, one for each of the core's slots. Made when first needed and used again.
-template <Driver D>
+template <class D>
 class EndEvents {
   using Place = typename D::Place;
   using Event = typename D::Event;
@@ -32,13 +31,6 @@ class EndEvents {
     if (event == nullptr) { return false; }
     const typename D::RelaxedCapture relaxed(driver_.calls);
     return driver_.has_passed(event);
-  }
-  /// The events of the place are gone.
-  void forget(Place place) {
-    const std::lock_guard lock(mutex_);
-    for (Entry& entry : entries_) {
-      if (entry.place == place) { entry = {}; }
-    }
   }
 
  private:

@@ -5,7 +5,7 @@
 namespace elbowroom::interposer::driver {
 
 /// The launch of a collective has returned: its end event is recorded behind it. `asked`: the stream is known not to be captured.
-template <Driver D>
+template <class D>
 void end_launch(Interposer<D>& state, Ticket ticket, ContextId context, typename D::Stream stream, LaunchOutcome outcome,
                 bool asked) {
   const EventSlot slot = state.core->on_launched(ticket, outcome);
@@ -15,7 +15,7 @@ void end_launch(Interposer<D>& state, Ticket ticket, ContextId context, typename
 }
 
 /// `call` puts something on the stream that may wait for other ranks, the host or another process.
-template <Driver D, class Call>
+template <class D, class Call>
 int followed(DefaultStream default_stream, typename D::Stream stream, Core::Unknown what, Call&& call) {
   Interposer<D>* state = interposer<D>();
   const typename D::Stream named = explicit_stream<D>(stream, default_stream);

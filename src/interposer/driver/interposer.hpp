@@ -8,7 +8,6 @@
 #include <type_traits>
 
 #include "interposer/core/core.hpp"
-#include "interposer/driver/driver.hpp"
 #include "interposer/driver/end_events.hpp"
 #include "interposer/driver/step_timer.hpp"
 #include "interposer/process/hook_table.hpp"
@@ -25,7 +24,7 @@ inline std::uint64_t id_of(const void* handle) { return reinterpret_cast<std::ui
 
 /// Everything the library knows about its process. It is one object, made when a program first calls a hooked driver function. It
 /// is never destroyed, because programs call the driver until their very end.
-template <Driver D>
+template <class D>
 struct Interposer {
   std::unique_ptr<Core> core;
   Rules rules;
@@ -45,30 +44,30 @@ struct Interposer {
 
 /// The process's interposer; null where nothing can be interposed (no driver is loaded, no memory): call the real function. Defined
 /// by make_interposer.hpp, in one source of each vendor's room.
-template <Driver D>
+template <class D>
 Interposer<D>* interposer();
 
 /// A stream handle that means the same in entry points with and without per-thread default stream.
-template <Driver D>
+template <class D>
 typename D::Stream explicit_stream(typename D::Stream stream, DefaultStream default_stream) {
   const bool per_thread = stream == nullptr && default_stream == kPerThread;
   return per_thread ? reinterpret_cast<typename D::Stream>(D::kStreamPerThread) : stream;
 }
 
 /// The core's name for a default stream that a program passed while this context was current.
-template <Driver D>
+template <class D>
 StreamId default_stream_id(typename D::Stream stream, DefaultStream default_stream, ContextId current) {
   const bool per_thread = reinterpret_cast<std::uintptr_t>(explicit_stream<D>(stream, default_stream)) == D::kStreamPerThread;
   return per_thread ? per_thread_stream(current, process::thread_number()) : legacy_stream(current);
 }
 
 /// Handles of default streams mean another stream in each context or thread.
-template <Driver D>
+template <class D>
 bool is_default_stream(typename D::Stream stream) {
   return reinterpret_cast<std::uintptr_t>(stream) <= D::kStreamPerThread;
 }
 
-template <Driver D>
+template <class D>
 StreamId Interposer<D>::stream_id(typename D::Stream stream, DefaultStream default_stream) const {
   if (!is_default_stream<D>(stream)) [[likely]] { return id_of(stream); }
   return default_stream_id<D>(stream, default_stream, D::context_id(driver.current_place()));

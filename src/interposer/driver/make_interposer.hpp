@@ -18,14 +18,14 @@
 namespace elbowroom::interposer::driver {
 
 /// The one interposer of a process.
-template <Driver D>
+template <class D>
 struct Made {
   static inline constinit std::atomic<Interposer<D>*> interposer{nullptr};
   static inline pthread_once_t once = PTHREAD_ONCE_INIT;
 };
 
 /// What the core asks of the driver; `self` is the interposer.
-template <Driver D>
+template <class D>
 struct Asked {
   static StreamInfo stream(void* self, StreamId id) {
     D& driver = static_cast<Interposer<D>*>(self)->driver;
@@ -85,7 +85,7 @@ struct Asked {
 };
 
 // Not where the end came in a handler that interrupted a hook: what that guards may be half written.
-template <Driver D>
+template <class D>
 void report_at_exit() {
   Interposer<D>* state = Made<D>::interposer.load(std::memory_order_acquire);
   if (state == nullptr || OwnMutex::held_here() || state->pid != getpid()) { return; }
@@ -95,27 +95,21 @@ void report_at_exit() {
 }
 
 // The driver does not work in a child whose parent had used it.
-template <Driver D>
+template <class D>
 void after_fork_in_child() {
   if (Made<D>::interposer.load() != nullptr) { stand_aside(Unusual::forked); }
 }
 
 /// For a constructor: handlers in a child run in the order in which they were asked for, and one of the program's may launch.
-template <Driver D>
+template <class D>
 void watch_children() {
   pthread_atfork(nullptr, nullptr, &after_fork_in_child<D>);
 }
 
-// Its number goes to another thread, and with it what the core calls its own streams.
-template <Driver D>
-void at_thread_end(std::uint32_t number) {
-  if (stands_aside()) { return; }
-  if (Interposer<D>* state = Made<D>::interposer.load(std::memory_order_acquire)) { state->core->on_thread_end(number); }
-}
-
-template <Driver D>
+template <class D>
 void make() {
   const process::Uncancelled making;
+  process::resolve_driver();  // first: before another copy of this library there is no driver to find
   const std::optional<typename D::Calls> calls = D::find();
   if (!calls) { return; }
   static constinit Rules rules;  // no small thing for the stack of whichever thread comes first
@@ -138,12 +132,10 @@ void make() {
   std::unique_ptr<Core> core = Core::create(rules, platform);
   if (core == nullptr) { return; }
   Made<D>::interposer.store(new (memory) Interposer<D>(*calls, rules, std::move(core)), std::memory_order_release);
-  process::resolve_driver();
-  process::tell_of_ends(&at_thread_end<D>);
   std::atexit(&report_at_exit<D>);
 }
 
-template <Driver D>
+template <class D>
 Interposer<D>* interposer() {
   Interposer<D>* state = Made<D>::interposer.load(std::memory_order_acquire);
   // Made in any case, for the report that says why.
@@ -157,7 +149,6 @@ Interposer<D>* interposer() {
     pthread_once(&Made<D>::once, &make<D>);
     state = Made<D>::interposer.load(std::memory_order_acquire);
   }
-  static_cast<void>(process::thread_number());  // so that the thread's end is told, whatever it holds then
   return stands_aside() ? nullptr : state;
 }
 

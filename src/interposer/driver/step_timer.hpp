@@ -1,23 +1,19 @@
 #pragma once
 
-#include <sched.h>
-
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <utility>
 
 #include "interposer/core/ab_trial.hpp"
 #include "interposer/core/core.hpp"
 #include "interposer/core/own_mutex.hpp"
-#include "interposer/driver/driver.hpp"
 
 namespace elbowroom::interposer::driver {
 
 /// Events at the begin of steps, which tell how long each took. They are made when first needed and used again.
-template <Driver D>
+template <class D>
 class StepTimer {
   using Place = typename D::Place;
   using Stream = typename D::Stream;
@@ -31,8 +27,6 @@ class StepTimer {
   void begin_step(Place place, Stream stream, std::uint64_t step);
   /// Tells the core of the steps that have finished. Cheap when there is nothing to ask or it was asked a moment ago.
   void poll(std::uint64_t now_ns);
-  /// The events of the place are gone.
-  void forget(Place place);
 
  private:
   /// A host that runs ahead begins many steps before the first of them has ended; none of those that are compared may be lost.
@@ -51,13 +45,8 @@ class StepTimer {
     const std::lock_guard lock(mutex_);
     return read();
   }
-  /// Gives the mark of a step an event of the place; false where the driver does not. Events are made and recorded without the
-  /// lock: that may wait for room in a stream's queue, or for what a place is about, which what another thread launches may be
-  /// needed for.
-  bool equip(StepEvent& mark, Place place);
-  /// Without the lock, as a question may wait like that, too. No place is forgotten while it is asked about.
+  /// Without the lock: a question may wait for room in a stream's queue, or for what another thread's launch is needed for.
   void poll_steps();
-  std::unique_lock<OwnMutex> lock_unless_asked(Place place);
   /// The time between two events, and D::kErrorNotReady before the later one has passed. Anything else is no time.
   int elapsed(Event begin, Event end, std::uint64_t& nanoseconds) const;
 
@@ -68,47 +57,31 @@ class StepTimer {
   std::atomic<std::uint64_t> oldest_step_{0};  ///< whose time is not told yet; 0: none
   std::atomic<std::uint64_t> newest_step_{0};
   std::atomic<bool> polled_{false};  ///< by some thread, at present
-  std::atomic<Place> asked_about_{D::kNowhere};
   std::atomic<std::uint64_t> next_poll_{0};
 };
 
-template <Driver D>
-bool StepTimer<D>::equip(StepEvent& mark, Place place) {
-  const StepEvent before = locked([&] { return std::exchange(mark, StepEvent{}); });
-  if (before.place != D::kNowhere) {
-    lock_unless_asked(before.place).unlock();
-    driver_.destroy_event(before.place, before.event);
-  }
-  Event made = nullptr;
-  if (!driver_.make_event(place, made)) { return false; }
-  const std::lock_guard lock(mutex_);
-  mark.event = made;
-  mark.place = place;
-  return true;
-}
-
-template <Driver D>
+// Events are made and recorded without the lock, as they are asked for. A place of the table keeps the event that it got first,
+// which another thread may ask about: a step that begins in another context has no time.
+template <class D>
 void StepTimer<D>::begin_step(Place place, Stream stream, std::uint64_t step) {
   if (place == D::kNowhere || !driver_.can_time()) { return; }
   const OwnCalls own(driver_.calls);
-  StepEvent& mark = steps_[step % kSteps];
-  const bool equipped = locked([&] {
-    mark.step = 0;
-    return mark.place == place;
+  StepEvent mark = locked([&] {
+    steps_[step % kSteps].step = 0;
+    return steps_[step % kSteps];
   });
-  if (!equipped && !equip(mark, place)) { return; }
-  const Event begun = locked([&] { return mark.event; });
-  if (begun == nullptr || driver_.calls.event_record(begun, stream) != D::kSuccess) { return; }
-  const std::lock_guard lock(mutex_);
-  if (mark.event != begun) { return; }  // it went with its place meanwhile
+  if (mark.event == nullptr && driver_.make_event(place, mark.event)) { mark.place = place; }
+  const bool timed = mark.event != nullptr && mark.place == place;
   mark.stream = stream;
-  mark.step = step;
+  mark.step = timed && driver_.calls.event_record(mark.event, stream) == D::kSuccess ? step : 0;
+  const std::lock_guard lock(mutex_);
+  steps_[step % kSteps] = mark;
   const std::uint64_t oldest = oldest_step_.load(std::memory_order_relaxed);
   if (oldest == 0 || oldest + kSteps <= step) { oldest_step_.store(step, std::memory_order_relaxed); }
   newest_step_.store(step, std::memory_order_relaxed);
 }
 
-template <Driver D>
+template <class D>
 void StepTimer<D>::poll(std::uint64_t now_ns) {
   const bool waits = oldest_step_.load(std::memory_order_relaxed) < newest_step_.load(std::memory_order_relaxed);
   if (!waits || now_ns < next_poll_.load(std::memory_order_relaxed)) { return; }
@@ -125,7 +98,7 @@ void StepTimer<D>::poll(std::uint64_t now_ns) {
   polled_.store(false, std::memory_order_release);
 }
 
-template <Driver D>
+template <class D>
 int StepTimer<D>::elapsed(Event begin, Event end, std::uint64_t& nanoseconds) const {
   float milliseconds = 0;
   const int state = driver_.elapsed(milliseconds, begin, end);
@@ -133,7 +106,7 @@ int StepTimer<D>::elapsed(Event begin, Event end, std::uint64_t& nanoseconds) co
   return state;
 }
 
-template <Driver D>
+template <class D>
 void StepTimer<D>::poll_steps() {
   for (;;) {
     const std::uint64_t oldest = oldest_step_.load(std::memory_order_relaxed);
@@ -144,13 +117,10 @@ void StepTimer<D>::poll_steps() {
     const bool asks = locked([&] {
       begun = steps_[oldest % kSteps];
       next = steps_[(oldest + 1) % kSteps];
-      const bool follow = begun.step == oldest && next.step == oldest + 1 && begun.stream == next.stream;
-      if (follow) { asked_about_ = next.place; }
-      return follow;
+      return begun.step == oldest && next.step == oldest + 1 && begun.stream == next.stream;
     });
     std::uint64_t nanoseconds = 0;
     const int state = asks ? elapsed(begun.event, next.event, nanoseconds) : D::kSuccess;
-    locked([&] { asked_about_ = D::kNowhere; });
     if (state == D::kErrorNotReady) { return; }
     std::uint64_t told = oldest;
     oldest_step_.compare_exchange_strong(told, oldest + 1, std::memory_order_relaxed);
@@ -159,25 +129,6 @@ void StepTimer<D>::poll_steps() {
     } else {
       core_.on_step_lost(oldest);
     }
-  }
-}
-
-template <Driver D>
-std::unique_lock<OwnMutex> StepTimer<D>::lock_unless_asked(Place place) {
-  std::unique_lock lock(mutex_);
-  while (place != D::kNowhere && asked_about_ == place) {
-    lock.unlock();
-    sched_yield();
-    lock.lock();
-  }
-  return lock;
-}
-
-template <Driver D>
-void StepTimer<D>::forget(Place place) {
-  const std::unique_lock lock = lock_unless_asked(place);
-  for (StepEvent& mark : steps_) {
-    if (mark.place == place) { mark = StepEvent{}; }
   }
 }
 

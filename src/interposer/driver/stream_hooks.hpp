@@ -6,19 +6,10 @@
 namespace elbowroom::interposer::driver {
 
 /// Hooks of streams and events: what the program orders by itself. `Ours` is the hook whose real function is called.
-template <Driver D>
+template <class D>
 struct StreamHooks {
   using Stream = typename D::Stream;
   using Event = typename D::Event;
-
-  static void tell_created(int result, const Stream* stream) {
-    Interposer<D>* state = interposer<D>();
-    if (state == nullptr || result != D::kSuccess || stream == nullptr || *stream == nullptr) { return; }
-    const typename D::Place place = state->driver.place_of(*stream);
-    const int device = state->driver.device(place);
-    if (device < 0) { return; }  // the core asks for the stream when it meets it
-    state->core->on_stream_create(id_of(*stream), {D::context_id(place), device, state->driver.sms(place)});
-  }
 
   // What is destroyed is forgotten before the call, because another thread may get its handle before that returns.
   template <auto Ours>
@@ -63,19 +54,6 @@ struct StreamHooks {
     const bool grows = mark.clock != VectorClock{} && !state->driver.is_captured(explicit_stream<D>(stream, default_stream));
     const int result = call();
     state->core->after_record(id_of(event), mark, grows && result == D::kSuccess);
-    return result;
-  }
-
-  /// `call` records events, and nobody says behind what.
-  template <class Call>
-  static int recording(Call&& call) {
-    const auto forget = [] {
-      Interposer<D>* state = interposer<D>();
-      if (state != nullptr && state->core->follows_order()) { state->core->forget_events(); }
-    };
-    forget();
-    const int result = call();
-    forget();
     return result;
   }
 };

@@ -4,11 +4,10 @@ namespace elbowroom::interposer::hip {
 
 Carrier Carriers::of(StreamId id, hip::Stream stream, int device) {
   const std::lock_guard lock(mutex_);
-  if (const Entry* known = entries_.find(id)) { return known->carrier; }
-  Entry* entry = entries_.obtain(id);
+  if (const Carrier* known = entries_.find(id)) { return *known; }
+  Carrier* entry = entries_.obtain(id);
   if (entry == nullptr) { return {}; }
-  *entry = {device, make(stream, device)};
-  return entry->carrier;
+  return *entry = make(stream, device);
 }
 
 Carrier Carriers::make(hip::Stream stream, int device) {
@@ -48,21 +47,12 @@ void Carriers::remove(StreamId id) {
   Carrier carrier;
   {
     const std::lock_guard lock(mutex_);
-    const Entry* entry = entries_.find(id);
+    const Carrier* entry = entries_.find(id);
     if (entry == nullptr) { return; }
-    carrier = entry->carrier;
+    carrier = *entry;
     entries_.erase(id);
   }
   destroy(carrier);  // may wait for what the carrier still runs
-}
-
-void Carriers::forget(int device) {
-  const std::lock_guard lock(mutex_);
-  for (std::uint64_t gone = 1; gone != 0;) {
-    gone = 0;
-    entries_.for_each([&](std::uint64_t id, const Entry& entry) { gone = entry.device == device ? id : gone; });
-    if (gone != 0) { entries_.erase(gone); }
-  }
 }
 
 }  // namespace elbowroom::interposer::hip

@@ -25,24 +25,18 @@ class Carriers {
 
   /// None where the stream has the greatest priority itself, the device knows no priorities, or something could not be made.
   Carrier of(StreamId id, hip::Stream stream, int device);
-  /// The program destroys its stream, or has made a new one of its handle.
+  /// The program destroys its stream.
   void remove(StreamId id);
-  /// Every carrier of the device is gone with it.
-  void forget(int device);
 
  private:
   static constexpr std::size_t kCarriers = 1024;
-  struct Entry {
-    int device = -1;
-    Carrier carrier;
-  };
 
   Carrier make(hip::Stream stream, int device);  // with the lock held
   void destroy(const Carrier& carrier);
 
   const RuntimeCalls& calls_;
   OwnMutex mutex_;
-  FixedTable<Entry, kCarriers> entries_{};
+  FixedTable<Carrier, kCarriers> entries_{};
 };
 
 }  // namespace elbowroom::interposer::hip

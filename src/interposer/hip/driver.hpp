@@ -5,11 +5,10 @@
 #include <optional>
 
 #include "interposer/core/core.hpp"
-#include "interposer/driver/driver.hpp"
 #include "interposer/hip/carriers.hpp"
 #include "interposer/hip/runtime_calls.hpp"
 #include "interposer/nccl/ranks.hpp"
-#include "interposer/nccl/report.hpp"
+#include "interposer/nccl/state.hpp"
 
 namespace elbowroom::interposer::hip {
 
@@ -18,7 +17,7 @@ inline FunctionId host_function_id(const void* function) {
   return reinterpret_cast<std::uintptr_t>(function) | (std::uint64_t{1} << 63U);
 }
 
-/// The HIP runtime (driver::Driver). A place is a device, which has one context.
+/// The HIP runtime, with the members of cuda::Driver. A place is a device, which has one context.
 struct Driver {
   using Stream = hip::Stream;
   using Event = hip::Event;
@@ -52,7 +51,6 @@ struct Driver {
   static std::uint32_t sms(Place /*device*/) { return 0; }
   [[nodiscard]] int devices_seen() const;
   bool greatest_priority(Place device, int& priority) const;
-  void forget(Place device) { carriers.forget(device); }
 
   [[nodiscard]] bool can_time() const;
   bool make_event(Place device, Event& event) const;
@@ -78,7 +76,5 @@ struct Driver {
  private:
   std::atomic<std::uint64_t> devices_{0};  // a bit for each that device() told
 };
-
-static_assert(driver::Driver<Driver>);
 
 }  // namespace elbowroom::interposer::hip

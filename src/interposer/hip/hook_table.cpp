@@ -59,11 +59,6 @@ constexpr std::array kHooks{
     legacy<&hipExtModuleLaunchKernel>("hipExtModuleLaunchKernel"),
     unnamed<&elbowroom_ext_module_launch>(
         "_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j"),
-    unnamed<&elbowroom_hcc_module_launch>(
-        "_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_"),
-    runtime<&hipStreamCreate>("hipStreamCreate"),
-    runtime<&hipStreamCreateWithFlags>("hipStreamCreateWithFlags"),
-    runtime<&hipStreamCreateWithPriority>("hipStreamCreateWithPriority"),
     runtime<&hipExtStreamCreateWithCUMask>("hipExtStreamCreateWithCUMask"),
     runtime<&hipExecutionCtxStreamCreate>("hipExecutionCtxStreamCreate"),
     runtime<&hipStreamDestroy>("hipStreamDestroy"),

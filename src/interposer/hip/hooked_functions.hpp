@@ -35,7 +35,7 @@ int hipModuleLaunchCooperativeKernel(hip::Function function, unsigned grid_x, un
                                      unsigned block_y, unsigned block_z, unsigned shared_bytes, hip::Stream stream,
                                      void** parameters);
 int hipDrvLaunchKernelEx(const hip::ModuleLaunchConfig* config, hip::Function function, void** parameters, void** extra);
-/// Counts work in threads. It is exported with and without C linkage, and so was its older form, which has no flags.
+/// Counts work in threads. It is exported with and without C linkage.
 int hipExtModuleLaunchKernel(hip::Function function, std::uint32_t work_x, std::uint32_t work_y, std::uint32_t work_z,
                              std::uint32_t block_x, std::uint32_t block_y, std::uint32_t block_z, std::size_t shared_bytes,
                              hip::Stream stream, void** parameters, void** extra, hip::Event start, hip::Event stop,
@@ -45,16 +45,8 @@ int elbowroom_ext_module_launch(
     std::uint32_t block_y, std::uint32_t block_z, std::size_t shared_bytes, hip::Stream stream, void** parameters, void** extra,
     hip::Event start, hip::Event stop,
     std::uint32_t flags) asm("_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j");
-int elbowroom_hcc_module_launch(
-    hip::Function function, std::uint32_t work_x, std::uint32_t work_y, std::uint32_t work_z, std::uint32_t block_x,
-    std::uint32_t block_y, std::uint32_t block_z, std::size_t shared_bytes, hip::Stream stream, void** parameters, void** extra,
-    hip::Event start,
-    hip::Event stop) asm("_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_");
 
 // Streams.
-int hipStreamCreate(hip::Stream* stream);
-int hipStreamCreateWithFlags(hip::Stream* stream, unsigned flags);
-int hipStreamCreateWithPriority(hip::Stream* stream, unsigned flags, int priority);
 int hipExtStreamCreateWithCUMask(hip::Stream* stream, std::uint32_t words, const std::uint32_t* mask);
 int hipExecutionCtxStreamCreate(hip::Stream* stream, hip::ExecutionContext context, unsigned flags, int priority);
 int hipStreamDestroy(hip::Stream stream);

@@ -10,18 +10,21 @@ namespace {
 
 using HostHooks = driver::HostHooks<Driver>;
 
+bool some_are_known() {
+  Interposer* state = interposer();
+  return state != nullptr && state->driver.devices_seen() > 0;
+}
+
 }  // namespace
 }  // namespace elbowroom::interposer::hip
 
 using namespace elbowroom::interposer::hip;
 
 int hipDeviceReset() {
-  Interposer* state = interposer();
-  const int device = state == nullptr ? Driver::kNowhere : state->driver.current_place();
-  return HostHooks::ending(device, [] { return call_real<&hipDeviceReset>(); });
+  return HostHooks::ending(some_are_known(), [] { return call_real<&hipDeviceReset>(); });
 }
 int hipDevicePrimaryCtxReset(hip::Device device) {
-  return HostHooks::ending(device, [=] { return call_real<&hipDevicePrimaryCtxReset>(device); });
+  return HostHooks::ending(some_are_known(), [=] { return call_real<&hipDevicePrimaryCtxReset>(device); });
 }
 // The kernels of a library that is unloaded: their host functions leave their addresses to others.
 void __hipUnregisterFatBinary(void** modules) {

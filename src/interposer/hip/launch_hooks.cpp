@@ -77,10 +77,10 @@ int original_module_config(const LaunchRequest& r) {
   return call_real<&hipDrvLaunchKernelEx>(&config, function_of(r), r.parameters, r.extra);
 }
 
-template <auto Ours, class... Flags>
-int original_ext_module(const LaunchRequest& r, Flags... flags) {
+template <auto Ours>
+int original_ext_module(const LaunchRequest& r) {
   return call_real<Ours>(function_of(r), r.work.x, r.work.y, r.work.z, r.block.x, r.block.y, r.block.z, r.shared_bytes, r.stream,
-                         r.parameters, r.extra, r.start, r.stop, flags...);
+                         r.parameters, r.extra, r.start, r.stop, r.flags);
 }
 
 LaunchRequest of_work(hip::Function function, hip::Dim3 work, hip::Dim3 block, std::size_t shared_bytes, hip::Stream stream,
@@ -205,7 +205,7 @@ int hipExtModuleLaunchKernel(hip::Function function, std::uint32_t work_x, std::
                              std::uint32_t flags) {
   return launch(of_work(function, {work_x, work_y, work_z}, {block_x, block_y, block_z}, shared_bytes, stream, parameters, extra,
                         start, stop, flags),
-                {[](const LaunchRequest& r) { return original_ext_module<&hipExtModuleLaunchKernel>(r, r.flags); }});
+                {&original_ext_module<&hipExtModuleLaunchKernel>});
 }
 
 int elbowroom_ext_module_launch(hip::Function function, std::uint32_t work_x, std::uint32_t work_y, std::uint32_t work_z,
@@ -214,13 +214,5 @@ int elbowroom_ext_module_launch(hip::Function function, std::uint32_t work_x, st
                                 std::uint32_t flags) {
   return launch(of_work(function, {work_x, work_y, work_z}, {block_x, block_y, block_z}, shared_bytes, stream, parameters, extra,
                         start, stop, flags),
-                {[](const LaunchRequest& r) { return original_ext_module<&elbowroom_ext_module_launch>(r, r.flags); }});
-}
-
-int elbowroom_hcc_module_launch(hip::Function function, std::uint32_t work_x, std::uint32_t work_y, std::uint32_t work_z,
-                                std::uint32_t block_x, std::uint32_t block_y, std::uint32_t block_z, std::size_t shared_bytes,
-                                hip::Stream stream, void** parameters, void** extra, hip::Event start, hip::Event stop) {
-  return launch(of_work(function, {work_x, work_y, work_z}, {block_x, block_y, block_z}, shared_bytes, stream, parameters, extra,
-                        start, stop, 0),
-                {[](const LaunchRequest& r) { return original_ext_module<&elbowroom_hcc_module_launch>(r); }});
+                {&original_ext_module<&elbowroom_ext_module_launch>});
 }

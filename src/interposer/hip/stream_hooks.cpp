@@ -11,38 +11,12 @@ namespace {
 
 using StreamHooks = driver::StreamHooks<Driver>;
 
-// A new stream may have the handle of one that a carrier was made for.
-void tell_created(int result, const hip::Stream* stream) {
-  Interposer* state = interposer();
-  if (state == nullptr || result != hip::kSuccess || stream == nullptr || *stream == nullptr) { return; }
-  state->driver.carriers.remove(id_of(*stream));
-  StreamHooks::tell_created(result, stream);
-}
-
 }  // namespace
 }  // namespace elbowroom::interposer::hip
 
 using namespace elbowroom::interposer::hip;
 using elbowroom::interposer::stand_aside;
 using elbowroom::interposer::Unusual;
-
-int hipStreamCreate(hip::Stream* stream) {
-  const int result = call_real<&hipStreamCreate>(stream);
-  tell_created(result, stream);
-  return result;
-}
-
-int hipStreamCreateWithFlags(hip::Stream* stream, unsigned flags) {
-  const int result = call_real<&hipStreamCreateWithFlags>(stream, flags);
-  tell_created(result, stream);
-  return result;
-}
-
-int hipStreamCreateWithPriority(hip::Stream* stream, unsigned flags, int priority) {
-  const int result = call_real<&hipStreamCreateWithPriority>(stream, flags, priority);
-  tell_created(result, stream);
-  return result;
-}
 
 int hipExtStreamCreateWithCUMask(hip::Stream* stream, std::uint32_t words, const std::uint32_t* mask) {
   stand_aside(Unusual::masked_stream);

@@ -24,7 +24,6 @@ struct Calling {
   std::array<Noted, 6> notes{};
   std::uint32_t count = 0;
   int depth = 0;  // of groups and calls in progress
-  int calls_of_library = 0;
 };
 
 thread_local constinit Calling calling{};
@@ -70,15 +69,6 @@ class Scope {
   }
 };
 
-// While a function of NCCL that may launch is called.
-class Launching {
- public:
-  Launching() { ++calling.calls_of_library; }
-  ~Launching() { --calling.calls_of_library; }
-  Launching(const Launching&) = delete;
-  Launching& operator=(const Launching&) = delete;
-};
-
 template <auto Ours>
 constexpr bool kOfAllRanks = true;
 template <>
@@ -97,7 +87,6 @@ int collective(const CallTarget<Ours>& target, nccl::Communicator communicator, 
   const std::uint64_t bytes = count * bytes_of(type) * (parts == 0 ? ranks : parts);
   add_note(stream, {bytes, ranks, library_version()});
   if constexpr (kOfAllRanks<Ours>) { before_collective(communicator, ranks); }
-  const Launching launching;
   return target(arguments...);
 }
 
@@ -109,8 +98,6 @@ CollectiveNote note_of(const void* stream) {
   }
   return {};
 }
-
-bool is_launching() { return calling.calls_of_library > 0; }
 
 }  // namespace elbowroom::interposer::nccl
 
@@ -126,7 +113,6 @@ int ncclGroupStart() {
 
 int ncclGroupEnd() {
   const CallTarget<&ncclGroupEnd> target(__builtin_return_address(0));
-  const Launching launching;
   const int result = target();
   Scope::leave();
   return result;

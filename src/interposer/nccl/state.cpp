@@ -29,6 +29,14 @@ void State::count_communicator(int ranks) {
   while (greatest < ranks && !greatest_ranks.compare_exchange_weak(greatest, ranks, std::memory_order_relaxed)) {}
 }
 
+void write_report(ReportWriter& out) {
+  out.key("nccl").begin_object();
+  out.key("calls").number(the_state.calls.load(std::memory_order_relaxed));
+  out.key("communicators_made").number(the_state.communicators.load(std::memory_order_relaxed));
+  out.key("greatest_ranks").number(static_cast<std::uint64_t>(the_state.greatest_ranks.load(std::memory_order_relaxed)));
+  out.end_object();
+}
+
 State& state() { return the_state; }
 
 const Rules& rules() {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "interposer/core/report_writer.hpp"
 #include "interposer/core/rules.hpp"
 
 namespace elbowroom::interposer::nccl {
@@ -20,6 +21,9 @@ struct State {
 
 /// There from the load on and never destroyed, as handlers and what runs at a program's very end call NCCL too.
 State& state();
+
+/// The member `nccl` of a process's report.
+void write_report(ReportWriter& out);
 
 /// Read from their file when they are first wanted. In a handler that interrupted that, rules that ask for nothing.
 const Rules& rules();

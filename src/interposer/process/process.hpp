@@ -13,10 +13,8 @@ namespace elbowroom::interposer::process {
 /// Nanoseconds of a monotonic clock.
 std::uint64_t now_ns();
 
-/// A small number of the calling thread, from 0 on. That of a thread that has ended is given to a later one.
+/// A number of the calling thread alone, for per_thread_stream. The interposer stands aside where there is none any more.
 std::uint32_t thread_number();
-/// `tell` is called on every thread that has a number, when it ends and before another may get that.
-void tell_of_ends(void (*tell)(std::uint32_t number));
 /// The calling thread is not cancelled in this scope: what would be a point of cancellation here is none to the program.
 class Uncancelled {
  public:

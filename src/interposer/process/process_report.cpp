@@ -19,47 +19,37 @@ namespace elbowroom::interposer::process {
 namespace {
 
 constexpr std::size_t kPathBytes = 4096;
-constexpr std::size_t kMaxEntries = 256;
-constexpr std::size_t kEntryTextBytes = 64;
 
 // Where the report goes, and whether a line is said of it.
 constinit std::array<char, kPathBytes> directory{};
 constinit bool verbose = false;
 
-// Which hooked functions the program came by, and how.
-struct DriverEntries {
-  std::array<std::array<char, kEntryTextBytes>, kMaxEntries> text;
-  std::array<const char*, kMaxEntries> pointers;
+template <std::size_t kMost, std::size_t kBytes>
+struct Texts {
+  std::array<std::array<char, kBytes>, kMost> text;
+  std::array<const char*, kMost> pointers;
   std::size_t count = 0;
 
-  void add(const char* route, const char* symbol) {
-    if (count == kMaxEntries) { return; }
-    std::snprintf(text[count].data(), kEntryTextBytes, "%s%s", route, symbol);
+  void add(const char* first, const char* second, const char* third = "") {
+    if (count == kMost) { return; }
+    std::snprintf(text[count].data(), kBytes, "%s%s%s", first, second, third);
     pointers[count] = text[count].data();
     ++count;
   }
 };
+using DriverEntries = Texts<256, 64>;
+using SeenRows = Texts<kUnusualRows, 256>;
 
-// The rows of core/unusual.hpp that were seen.
-struct SeenRows {
-  std::array<std::array<char, 256>, kUnusualRows> text;
-  std::array<const char*, kUnusualRows> pointers;
-  std::size_t count = 0;
-
-  void collect() {
-    count = 0;
-    const std::uint32_t rows = unusual_seen.rows.load();
-    for (std::size_t row = 0; row < kUnusualRows; ++row) {
-      if ((rows >> row & 1U) == 0) { continue; }
-      const char* by = unusual_seen.by[row].load();
-      std::snprintf(text[count].data(), text[count].size(), "%s%s%s", by == nullptr ? "" : by, by == nullptr ? "" : ": ",
-                    kUnusualWords[row]);
-      pointers[count] = text[count].data();
-      ++count;
-    }
+void collect_rows(SeenRows& rows) {
+  const std::uint32_t seen = unusual_seen.rows.load();
+  for (std::size_t row = 0; row < kUnusualRows; ++row) {
+    if ((seen >> row & 1U) == 0) { continue; }
+    const char* by = unusual_seen.by[row].load();
+    rows.add(by == nullptr ? "" : by, by == nullptr ? "" : ": ", kUnusualWords[row]);
   }
-};
+}
 
+// Which hooked functions the program came by, and how.
 void collect_entries(DriverEntries& entries, const char* finder) {
   for (const Hook& hook : hooks()) {
     const std::uint8_t routes = hook.state->routes.load(std::memory_order_relaxed);
@@ -168,7 +158,8 @@ void write_process_report(const ReportSource& source) {
   facts.driver_entries = entries.pointers.data();
   facts.driver_entry_count = entries.count;
   static SeenRows passed;
-  passed.collect();
+  passed.count = 0;
+  collect_rows(passed);
   facts.passed_through = passed.pointers.data();
   facts.passed_through_count = passed.count;
   facts.outside = cost_of(source.overhead.outside);

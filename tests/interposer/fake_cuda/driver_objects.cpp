@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <utility>
 
 #include "objects.hpp"
 
@@ -24,7 +23,6 @@ std::array<fake::Context, kDevices>& primary_contexts() {
 std::atomic<int> primary_references{0};  // of all devices together
 
 thread_local std::vector<fake::Context*> current_stack;
-fake::Stream* reused_stream = nullptr;
 int greatest_priority = -5;
 
 fake::Function* function_of(cu::Function handle) { return fake::object<fake::Function>(handle); }
@@ -39,7 +37,6 @@ cu::GreenContext fake_green_context(unsigned sms) {
   return reinterpret_cast<cu::GreenContext>(new fake::Context{fake::Kind::kContext, 0, sms});
 }
 
-void fake_reuse_stream(cu::Stream stream) { reused_stream = fake::object<fake::Stream>(stream); }
 void fake_set_greatest_priority(int greatest) { greatest_priority = greatest; }
 
 #pragma GCC visibility push(default)
@@ -152,8 +149,7 @@ int cuMemFree_v2(cu::DevicePointer) { return fake::enter(fake::named("cuMemFree_
 int cuStreamCreateWithPriority(cu::Stream* stream, unsigned flags, int) {
   fake::reached("cuStreamCreateWithPriority");
   if (fake::current_context() == nullptr) { return 201; }
-  auto* made = std::exchange(reused_stream, nullptr);
-  if (made == nullptr) { made = new fake::Stream; }
+  auto* made = new fake::Stream;
   made->context = fake::current_context();
   made->flags = flags;
   *stream = reinterpret_cast<cu::Stream>(made);

@@ -32,6 +32,8 @@ extern "C" {
 // What programs call and nobody hooks.
 int cuGraphExecDestroy(cu::GraphExec exec);
 int cuCtxSynchronize();
+int cuStreamCreate(cu::Stream* stream, unsigned flags);
+int cuStreamCreateWithPriority(cu::Stream* stream, unsigned flags, int priority);
 int cuStreamSynchronize(cu::Stream stream);
 int cuStreamQuery(cu::Stream stream);
 int cuEventSynchronize(cu::Event event);
@@ -67,8 +69,6 @@ cu::Function fake_function(const char* name, int registers, int static_shared);
 void fake_reuse_function(cu::Function function, const char* name);
 /// A green context of the first device, with so many SMs.
 cu::GreenContext fake_green_context(unsigned sms);
-/// The next stream that is made gets this one's handle, as after its end.
-void fake_reuse_stream(cu::Stream stream);
 cu::Kernel fake_kernel(const char* name, int registers, int static_shared);
 }
 #pragma GCC visibility pop

@@ -22,13 +22,6 @@ int cuLaunchKernel(cu::Function function, unsigned gx, unsigned gy, unsigned gz,
   return next("cuLaunchKernel", &cuLaunchKernel)(function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra);
 }
 
-int cuLaunchCooperativeKernel(cu::Function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                              unsigned shared, cu::Stream stream, void** parameters) {
-  ++launches;
-  return next("cuLaunchCooperativeKernel", &cuLaunchCooperativeKernel)(function, gx, gy, gz, bx, by, bz, shared, stream,
-                                                                       parameters);
-}
-
 #pragma GCC visibility push(default)
 extern "C" {
 int shim_launches() { return launches; }

@@ -15,16 +15,6 @@ void stand_behind_collective(const Lanes& lanes, cu::Stream stream) {
   EXPECT(cuEventRecord(done, lanes.comm) == 0 && cuStreamWaitEvent(stream, done, 0) == 0 && !lanes.product_waits(stream));
 }
 
-// A new stream has nothing of an older one whose handle it got: neither its order nor its kind.
-template <class Create>
-void stream_created(Create create) {
-  const Lanes lanes;
-  cu::Stream made = nullptr;
-  stand_behind_collective(lanes, lanes.compute);
-  fake_reuse_stream(lanes.compute);
-  EXPECT(create(&made, cu::kStreamNonBlocking) == 0 && made == lanes.compute && lanes.product_waits(made));
-}
-
 template <class Destroy>
 void stream_destroyed(Destroy destroy) {
   const Lanes lanes;
@@ -178,9 +168,6 @@ constexpr Case kCases[] = {
        EXPECT(cuLaunchCooperativeKernel_ptsz(lanes.all_reduce, 24, 1, 1, 544, 1, 1, 0, nullptr, nullptr) == 0);
        EXPECT(lanes.product_waits(lanes.compute));
      }},
-    HOOK(cuStreamCreate, stream_created(&cuStreamCreate)),
-    HOOK(cuStreamCreateWithPriority,
-         stream_created([](cu::Stream* made, unsigned flags) { return cuStreamCreateWithPriority(made, flags, 0); })),
     STANDS_ASIDE(cuGreenCtxStreamCreate, &some_stream, fake_green_context(66), cu::kStreamNonBlocking, 0),
     HOOK(cuStreamDestroy, stream_destroyed(&cuStreamDestroy)),
     HOOK(cuStreamDestroy_v2, stream_destroyed(&cuStreamDestroy_v2)),

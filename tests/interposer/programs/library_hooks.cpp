@@ -30,7 +30,7 @@ void communicator_made(const char* expected, Make make) {
   EXPECT(holds(report_of([=] {
                  use_device(0);
                  nccl::Communicator made[2] = {};
-                 EXPECT(make(made) == 0 && fake_communicator(made[0])->ranks == 2 && make_stream() != nullptr);
+                 EXPECT(make(made) == 0 && fake_communicator(made[0])->ranks == 2 && launch_all_reduce(make_stream()) == 0);
                }),
                expected));
 }

@@ -1,16 +1,13 @@
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <csignal>
-#include <string>
 #include <thread>
 
 #include "driver_program.hpp"
 #include "interposer/core/core.hpp"
-#include "objects.hpp"
 
 // Several threads, contexts, devices and processes.
 
@@ -80,52 +77,6 @@ void several_contexts() {
     EXPECT(launch_on(compute, fake_function("gemm", 64, 0)) == 0);
   }
   EXPECT(gates[0] != gates[1] && gates[1] != gates[2] && gates[0] != gates[2]);
-}
-
-// The functions of a context that is gone leave their addresses to others: what was a product is an all-reduce now, and the other
-// way round.
-void function_reused() {
-  cu::Context context = nullptr;
-  EXPECT(cuCtxCreate_v2(&context, 0, 0) == 0);
-  const cu::Function first = fake_function("gemm", 64, 0);
-  const cu::Function second = fake_function(kAllReduce, 96, 0);
-  EXPECT(launch_on(make_stream(), second, 24) == 0 && launch_on(make_stream(), first) == 0);
-  const auto expect_all_reduce = [](cu::Function function) {
-    const cu::Stream stream = make_stream();
-    fake_reset();
-    EXPECT(launch_on(stream, function, 24) == 0);
-    EXPECT(fake_call_count() == 1 && attribute_of(*fake_call(0), cu::kLaunchPriority) != nullptr);
-  };
-  expect_all_reduce(second);
-  EXPECT(cuCtxDestroy_v2(context) == 0);
-  reinterpret_cast<fake::Function*>(first)->name = kAllReduce;
-  reinterpret_cast<fake::Function*>(second)->name = "gemm";
-  EXPECT(cuCtxCreate_v2(&context, 0, 0) == 0);
-  expect_all_reduce(first);
-  EXPECT(cuDevicePrimaryCtxReset_v2(0) == 0);
-  reinterpret_cast<fake::Function*>(second)->name = kAllReduce;
-  expect_all_reduce(second);
-}
-
-// The primary context ends with its last reference, and its events with it; the next one may have the same handle.
-void primary_released() {
-  use_device(0);
-  use_device(0);
-  const cu::Function all_reduce = fake_function(kAllReduce, 96, 0);
-  cu::Stream stream = make_stream();
-  const auto event_of_launch = [&] {
-    fake_reset();
-    EXPECT(launch_on(stream, all_reduce, 24) == 0);
-    return attribute_of(*fake_call(0), cu::kLaunchCompletionEvent)->value.launch_completion_event.event;
-  };
-  const cu::Event before = event_of_launch();
-  EXPECT(cuDevicePrimaryCtxRelease_v2(0) == 0);
-  for (std::size_t slot = 1; slot < kEventSlots; ++slot) { event_of_launch(); }
-  EXPECT(event_of_launch() == before);
-  EXPECT(cuDevicePrimaryCtxRelease_v2(0) == 0);
-  use_device(0);
-  stream = make_stream();
-  for (std::size_t slot = 0; slot < kEventSlots; ++slot) { EXPECT(event_of_launch() != before); }
 }
 
 // Servers start a thread for each request, each with a per-thread default stream: those of threads that have ended must not fill
@@ -229,32 +180,9 @@ void exit_in_handler() {
   interrupt_children([](int) { std::exit(0); });
 }
 
-// A handler interrupts the very first call, which waits for somebody to write its rules into a pipe, and calls the driver itself.
-void handler_while_made() {
-  const std::string pipe = "/tmp/elbowroom_rules_" + std::to_string(getpid());
-  EXPECT(mkfifo(pipe.c_str(), 0600) == 0 && setenv("ELBOWROOM_RUN_RULES", pipe.c_str(), 1) == 0);
-  use_device(0);
-  struct sigaction action{};
-  action.sa_handler = [](int) {
-    if (cuCtxSynchronize() != 0) { std::_Exit(1); }
-  };
-  EXPECT(sigaction(SIGALRM, &action, nullptr) == 0);
-  itimerval timer{};
-  timer.it_value.tv_usec = 100'000;
-  setitimer(ITIMER_REAL, &timer, nullptr);
-  EXPECT(cuCtxSynchronize() == 0 && unlink(pipe.c_str()) == 0);
-}
-
 constexpr Case kCases[] = {
-    {"handler_while_made", handler_while_made},
-    {"exit_in_handler", exit_in_handler},
-    {"two_threads", two_threads},
-    {"function_reused", function_reused},
-    {"several_contexts", several_contexts},
-    {"primary_released", primary_released},
-    {"many_threads", many_threads},
-    {"launch_some", launch_some},
-    {"forked", forked},
+    {"exit_in_handler", exit_in_handler}, {"two_threads", two_threads}, {"several_contexts", several_contexts},
+    {"many_threads", many_threads},       {"launch_some", launch_some}, {"forked", forked},
     {"forked_idle", forked_idle},
 };
 

@@ -14,7 +14,6 @@ namespace {
 
 constexpr int kPrograms = 10'000;
 constexpr int kBatch = 500;
-constexpr int kNotReady = cu::kErrorNotReady;
 constexpr int kOperations = 40;
 constexpr int kOwnError = 98;
 
@@ -44,7 +43,7 @@ struct Program {
   std::vector<cu::Function> functions;
   std::vector<Asked> launches;
   cu::Stream capturing = nullptr;
-  int unfinished = 0;                 ///< what the driver says of streams and events
+  bool ends_at_once = false;          ///< or not before the next program
   bool cooperative_products = false;  ///< after which no collective gets priority any more
 };
 
@@ -138,30 +137,9 @@ void begin_or_end_capture(Program& program) {
   EXPECT(cuGraphExecDestroy(exec) == 0);
 }
 
-void synchronise(Program& program) {
-  if (program.capturing != nullptr) { return; }
-  switch (below(program.random, 5)) {
-    case 0:
-      EXPECT(cuStreamSynchronize(pick_stream(program)) == 0);
-      break;
-    case 1:
-      EXPECT(cuEventSynchronize(program.events[below(program.random, program.events.size())]) == 0);
-      break;
-    case 2:
-      EXPECT(cuStreamQuery(pick_stream(program)) == program.unfinished);
-      break;
-    case 3:
-      EXPECT(cuEventQuery(program.events[below(program.random, program.events.size())]) == program.unfinished);
-      break;
-    default:
-      EXPECT(cuCtxSynchronize() == 0);
-      break;
-  }
-}
-
 // Where nothing ends, streams that carry collectives stay as few as they are.
 void replace_stream(Program& program) {
-  if (program.capturing != nullptr || program.unfinished != 0) { return; }
+  if (program.capturing != nullptr || !program.ends_at_once) { return; }
   cu::Stream& stream = program.streams[below(program.random, program.streams.size())];
   EXPECT(cuStreamDestroy_v2(stream) == 0);
   EXPECT(cuStreamCreateWithPriority(&stream, chance(program.random, 50) ? cu::kStreamNonBlocking : 0, 0) == 0);
@@ -175,9 +153,7 @@ void operate(Program& program) {
     EXPECT(cuEventRecord(event, pick_stream(program)) == 0);
   } else if (kind < 78) {
     EXPECT(cuStreamWaitEvent(pick_stream(program), event, 0) == 0);
-  } else if (kind < 86) {
-    synchronise(program);
-  } else if (kind < 92) {
+  } else if (kind < 90) {
     begin_or_end_capture(program);
   } else if (kind < 96) {
     replace_stream(program);
@@ -225,10 +201,10 @@ void run(std::uint64_t seed, bool refuses_added, const std::vector<cu::Function>
          std::vector<cu::Event>& events) {
   fake_reset();
   fake_set_failure(&refuse);
-  const bool ends_at_once = refuses_added || seed % 2 == 0;  // or not before the next program
+  const bool ends_at_once = refuses_added || seed % 2 == 0;
   fake_set_finished(ends_at_once ? 1 : 0);
   Program program{Random(seed), streams, events, functions, {}};
-  program.unfinished = ends_at_once ? 0 : kNotReady;
+  program.ends_at_once = ends_at_once;
   program.cooperative_products = seed >= kPrograms * 3 / 4;
   refuse_added = refuses_added;
   for (int i = 0; i < kOperations; ++i) { operate(program); }

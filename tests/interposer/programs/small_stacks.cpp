@@ -1,15 +1,29 @@
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <functional>
 
 #include "hook_cases.hpp"
 #include "report_of.hpp"
-#include "small_stack.hpp"
 
 // A program's threads and handlers may have little room on their stacks.
 
 namespace {
+
+// Calls on a thread that has a stack of 64 KiB, its own variables included, and waits for it.
+void on_small_stack(std::function<void()> call) {
+  pthread_attr_t attributes;
+  pthread_t thread{};
+  EXPECT(pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, 64 * 1024) == 0);
+  const auto run = [](void* function) -> void* {
+    (*static_cast<std::function<void()>*>(function))();
+    return nullptr;
+  };
+  EXPECT(pthread_create(&thread, &attributes, run, &call) == 0 && pthread_join(thread, nullptr) == 0);
+  pthread_attr_destroy(&attributes);
+}
 
 // The rules are read, and everything is made, where the program first calls the driver.
 void first_launch() {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <thread>
 
 #include "report_of.hpp"
 #include "two_streams.hpp"
@@ -33,10 +34,14 @@ void names(Unusual row, Action action) {
   EXPECT(holds(report, kUnusualWords[static_cast<std::size_t>(row)]));
 }
 
+// A context without streams may end, and one with a reference left does not.
 void nothing() {
   const std::string report = report_of([] {
     const TwoStreams two;
-    EXPECT(!passes(two));
+    cu::Context other = nullptr;
+    EXPECT(cuCtxCreate_v2(&other, 0, 0) == 0 && cuCtxDestroy_v2(other) == 0 && cuCtxSetCurrent(two.context) == 0);
+    use_device(0);
+    EXPECT(cuDevicePrimaryCtxRelease_v2(0) == 0 && !passes(two));
   });
   EXPECT(holds(report, "\"passed_through\":[]"));
 }
@@ -162,6 +167,23 @@ void device_launch() {
   });
 }
 
+void ended_context() {
+  names(Unusual::ended_context, [](const TwoStreams& two) { EXPECT(!passes(two) && cuCtxDestroy_v2(two.context) == 0); });
+}
+
+void many_threads() {
+  names(Unusual::many_threads, [](const TwoStreams& two) {
+    fake_set_logging(0);
+    for (int thread = 0; thread < 0xffff; ++thread) {
+      std::thread([&] {
+        EXPECT(cuCtxSetCurrent(two.context) == 0);
+        EXPECT(cuLaunchKernel_ptsz(two.gemm, 4096, 1, 1, 256, 1, 1, 0, nullptr, nullptr, nullptr) == 0);
+      }).join();
+    }
+    fake_set_logging(1);
+  });
+}
+
 constexpr Case kCases[] = {{"nothing", nothing},
                            {"second_driver", second_driver},
                            {"second_library", second_library},
@@ -177,7 +199,9 @@ constexpr Case kCases[] = {{"nothing", nothing},
                            {"external_semaphore", external_semaphore},
                            {"context_wait", context_wait},
                            {"multi_device_launch", multi_device_launch},
-                           {"device_launch", device_launch}};
+                           {"device_launch", device_launch},
+                           {"ended_context", ended_context},
+                           {"many_threads", many_threads}};
 
 }  // namespace
 

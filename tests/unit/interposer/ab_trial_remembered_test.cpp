@@ -88,15 +88,6 @@ TEST(RememberedArm, IsGivenUpWhereItActsOnNothing) {
   EXPECT_EQ(trial.arm(), 0U);
 }
 
-TEST(RememberedArm, GivesWayToOneThatIsProvenFaster) {
-  AbTrial trial = started_with(1);
-  expect_steps_with(trial, 1, AbTrial::kCheckSoon - 1);
-  Steps(trial).run(10'000);
-  run_trial(trial, {10'000, 9'900, 9'000, 0});
-  EXPECT_EQ(trial.arm(), 2U);
-  EXPECT_EQ(choices_of(trial)[0].arm, 2U);
-}
-
 TEST(RememberedArm, IsCheckedHoweverShortItsPhasesAre) {
   AbTrial trial = started_with(1);
   // Steps of the phase in pieces of ten: the check is due at the 32nd.

@@ -107,18 +107,6 @@ TEST(AbTrial, GoesOnWhereAnotherArmMayGainMoreThanTheOneThatIsProven) {
   EXPECT_EQ(trial.arm(), 2U);
 }
 
-// A choice is compared with the program as it is: 8,010 is 0.1 % more than 8,000, so it will not be proven faster, and the trial
-// ends.
-TEST(AbTrial, EndsACheckThatConfirmsTheChoice) {
-  AbTrial trial = started(2);
-  run_trial(trial, {10'000, 8'000, 0, 0});
-  ASSERT_EQ(trial.arm(), 1U);
-  while (trial.state() == AbTrial::State::settled) { Steps(trial).run(8'000); }
-  // One step of the trial has passed. Two rounds of two blocks, a block, and the step that sees it.
-  EXPECT_EQ(run_trial(trial, {8'010, 8'000, 0, 0}).size(), 20U + 5U + 1U - 1U);
-  EXPECT_EQ(trial.arm(), 1U);
-}
-
 // The host is 15 steps ahead, more than a block of 5 and a round of 10 less one, so what it knows at a look are the rounds before
 // the last one: in the fourth round, after 35 steps, the first two.
 TEST(AbTrial, LooksAtOlderRoundsWhereTheHostIsFarAhead) {
@@ -253,43 +241,6 @@ TEST(AbTrial, ChoosesForARepetitionThatIsOverWithoutPuttingItInForce) {
   EXPECT_EQ(trial.arm(), 0U);
 }
 
-TEST(AbTrial, DropsAChoiceWhenTheRepetitionStopsAndTakesItUpWhenItIsBack) {
-  AbTrial trial = started(2);
-  run_trial(trial, {10'000, 8'000, 0, 0});
-  ASSERT_EQ(trial.arm(), 1U);
-  trial.on_lost();
-  EXPECT_EQ(trial.arm(), 0U) << "an evaluation: nothing is known of it";
-  trial.on_pattern(2);
-  run_trial(trial, {10'000, 12'000, 0, 0});
-  EXPECT_EQ(trial.arm(), 0U);
-  trial.on_lost();
-  trial.on_pattern(1);
-  EXPECT_EQ(trial.state(), AbTrial::State::settled);
-  EXPECT_EQ(trial.arm(), 1U);
-}
-
-// Every 40 steps an evaluation of 10: neither trial would end if each began anew.
-TEST(AbTrial, GoesOnWithATrialThatAnotherPhaseInterrupted) {
-  AbTrial trial = started(2);
-  for (int i = 0; i < 20; ++i) {
-    trial.on_pattern(1);
-    for (int step = 0; step < 40; ++step) {
-      Steps one(trial);
-      const unsigned arm = one.begin();
-      one.end(arm == 1 ? 8'000 : 10'000);
-    }
-    trial.on_lost();
-    trial.on_pattern(2);
-    for (int step = 0; step < 10; ++step) { Steps(trial).run(5'000); }
-    trial.on_lost();
-  }
-  trial.on_pattern(1);
-  EXPECT_EQ(trial.arm(), 1U);
-  trial.on_pattern(2);
-  EXPECT_EQ(trial.state(), AbTrial::State::settled);
-  EXPECT_EQ(trial.arm(), 0U);
-}
-
 TEST(AbTrial, ForgetsThePhaseThatWasEnteredLongestAgo) {
   AbTrial trial = started(2);
   run_trial(trial, {10'000, 8'000, 0, 0});
@@ -331,34 +282,6 @@ TEST(AbTrial, BeginsAnewWhenATimeNeverComes) {
   EXPECT_EQ(trial.state(), AbTrial::State::trying);
   for (std::uint64_t step = 12; step <= 12 + 30; ++step) { run(AbTrial::kMostAhead + step); }
   EXPECT_EQ(trial.state(), AbTrial::State::settled);
-}
-
-TEST(AbTrial, BeginsAnewAsSoonAsATimeIsLost) {
-  AbTrial trial = started(2);
-  const auto run = [&](std::uint64_t step) {
-    trial.on_step_begun(step);
-    trial.on_acted();
-    if (step == 12) {
-      trial.on_step_lost(step);
-    } else {
-      trial.on_step_time(step, 1'000);
-    }
-  };
-  for (std::uint64_t step = 1; step <= 12; ++step) { run(step); }
-  EXPECT_EQ(trial.state(), AbTrial::State::trying);
-  for (std::uint64_t step = 13; step <= 12 + 30; ++step) { run(step); }
-  EXPECT_EQ(trial.state(), AbTrial::State::settled);
-  EXPECT_EQ(trial.decisions(), 1U);
-}
-
-TEST(AbTrial, IsGivenUpSoonWhereEveryTimeIsLost) {
-  AbTrial trial = started(2);
-  for (std::uint64_t step = 1; step <= 20; ++step) {
-    trial.on_step_begun(step);
-    trial.on_step_lost(step);
-  }
-  EXPECT_EQ(trial.state(), AbTrial::State::settled);
-  EXPECT_EQ(trial.decisions(), 0U);
 }
 
 }  // namespace

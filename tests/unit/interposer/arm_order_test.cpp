@@ -47,15 +47,6 @@ RC_GTEST_PROP(ArmOrderProperty, ASteadyDriftWeighsOnAllArmsAlike, (std::uint64_t
   }
 }
 
-RC_GTEST_PROP(ArmOrderProperty, EqualSeedsGiveEqualOrders, (std::uint64_t seed)) {
-  const ArmOrder one = drawn(seed);
-  ArmOrder other = drawn(seed + 1);
-  other.draw(seed);
-  for (unsigned round = 0; round < kRounds; ++round) {
-    for (unsigned place = 0; place < kArms; ++place) { RC_ASSERT(one.arm_at(round, place) == other.arm_at(round, place)); }
-  }
-}
-
 // Four of eight rounds have arm 0 before arm 1: 70 ways, each as likely. So 7,000 seeds give each of them 100 times, with a
 // standard deviation of 10. Repetitions are hashes, and trials of one count from 0.
 TEST(ArmOrder, OfTwoArmsEachOfSeventyOrdersIsAsLikely) {

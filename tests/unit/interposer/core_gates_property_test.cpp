@@ -296,7 +296,6 @@ class RandomProgram {
       const std::size_t context = below(8) == 0 ? 1 : 0;
       log("create", std::hex, handle);
       add(handle, context);
-      core_->on_stream_create(handle, driven_.streams[handle]);
     } else if (!used(handle)) {
       log("destroy", std::hex, handle);
       const LastEnd last = core_->on_stream_destroy(handle);

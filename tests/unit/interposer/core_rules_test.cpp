@@ -87,15 +87,6 @@ TEST(CoreRules, TellCompilationsOfOneNameApart) {
   EXPECT_EQ(program.core->on_launch(facts).dynamic_shared, 0U) << "32 registers";
 }
 
-TEST(CoreRules, KnowAClusterThatAKernelWasCompiledFor) {
-  Program program(with(rules_of(Policy::shape), "cap nvjet 2\n"));
-  program.fake.required_cluster = 2;
-  program.launch(kAllReduce, kCommStream);
-  const Decision decision = program.launch(kGemm, kComputeStream);
-  EXPECT_EQ(decision.dynamic_shared, 0U);
-  EXPECT_EQ(decision.refusal, Refusal::cluster_launch);
-}
-
 TEST(CoreRules, SetNoTargetThatTheDeviceDoesNotHave) {
   Rules rules = rules_of(Policy::gate);
   rules.sm_target = 132;

@@ -60,32 +60,10 @@ TEST(Core, GatesOnlyOnWhatTheDriverTook) {
   EXPECT_EQ(compute.refusal, Refusal::no_event);
 }
 
-TEST(Core, GatesOnACollectiveThatWasOnItsWayAtFirst) {
-  Program program(rules_of(Policy::gate));
-  const Decision collective = program.core->on_launch(program.facts(kAllReduce, kCommStream));
-  EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::no_event);
-  program.tell(collective.ticket, kCommStream, LaunchOutcome::ok);
-  EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on, collective.completion_event);
-}
-
 TEST(Core, ForgetsACollectiveThatFailed) {
   Program program(rules_of(Policy::gate));
   program.launch(kAllReduce, kCommStream, LaunchOutcome::failed);
   EXPECT_FALSE(program.launch(kGemm, kComputeStream).in_window);
-}
-
-// Streams whose collectives failed take no place.
-TEST(Core, FollowsStreamsAfterManyThatCarriedNothing) {
-  Program program(rules_of(Policy::gate));
-  for (StreamId i = 0; i < 3 * kLanes; ++i) {
-    program.launch(kAllReduce, 0x10'000 + i * 64);
-    program.launch(kAllReduce, 0x10'000 + i * 64, LaunchOutcome::failed);
-    program.finish(0x10'000 + i * 64);
-    program.launch(kGemm, kOtherComputeStream);
-    program.core->on_stream_destroy(0x10'000 + i * 64);
-  }
-  const Decision collective = program.launch(kAllReduce, kCommStream);
-  EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on, collective.completion_event);
 }
 
 TEST(Core, GoesWithoutTheControlThatFailed) {
@@ -170,7 +148,7 @@ TEST(Core, WaitsForNothingBesideACollectiveOfAnotherStream) {
 
 // What graphs, copies and waits for the host hold nobody knows. They are a collective each.
 TEST(Core, WaitsForNothingBehindWhatIsUnknown) {
-  for (const Core::Unknown what : {Core::Unknown::graph, Core::Unknown::copying_collective, Core::Unknown::host_wait}) {
+  for (const Core::Unknown what : {Core::Unknown::graph, Core::Unknown::wait}) {
     for (const StreamId stream : {kCommStream, kOtherComputeStream}) {
       Program program(rules_of(Policy::gate));
       program.launch_unknown(stream, what);
@@ -184,14 +162,6 @@ TEST(Core, WaitsForNothingBehindWhatIsUnknown) {
       EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on, collective.completion_event);
     }
   }
-}
-
-TEST(Core, AKernelThatWaitsForAPeerIsUnknown) {
-  Program program(rules_of(Policy::gate));
-  program.fake.names[kAllGather] = "_ZN4c10d4cuda6detail14kernel_barrierEPim";
-  program.launch(kAllGather, kOtherComputeStream);
-  program.launch(kAllReduce, kCommStream);
-  EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::queued_collective);
 }
 
 // A graph may record any event.
@@ -259,23 +229,12 @@ TEST(Core, OfTwoRecordsAtOnceNothingIsKnown) {
   EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window) << "recorded anew while the wait was under way";
 }
 
-TEST(Core, ARecordThatFailedLeavesTheEventUnknown) {
-  Program program(rules_of(Policy::gate));
-  constexpr EventId kEvent = 0x9100;
-  program.launch(kAllReduce, kCommStream);
-  program.record(kEvent, kCommStream);
-  program.core->after_record(kEvent, program.core->before_record(kEvent, kCommStream), false);
-  program.wait(kComputeStream, kEvent);
-  EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window);
-}
-
 // A stream gets the handle of one that was destroyed. What that one waited for is no matter of it.
 TEST(Core, AStreamOfAnOldHandleIsANewOne) {
   Program program(rules_of(Policy::gate));
   program.launch(kAllReduce, kCommStream);
   program.order(kCommStream, kComputeStream);
   program.core->on_stream_destroy(kComputeStream);
-  program.core->on_stream_create(kComputeStream, {kContext});
   EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window);
   program.core->on_stream_destroy(kCommStream);
   EXPECT_TRUE(program.launch(kGemm, kOtherComputeStream).in_window) << "what a destroyed stream holds still runs";
@@ -304,24 +263,14 @@ TEST(Core, NoEndIsTakenForThatOfAnother) {
   EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::queued_collective);
 }
 
-TEST(Core, AsksAgainAfterAModuleWasUnloadedOrAContextEnded) {
-  for (const bool context : {false, true}) {
-    Program program(rules_of(Policy::gate));
-    program.launch(kGemm, kComputeStream);
-    program.fake.names[kGemm] = "ncclDevKernel_Broadcast";
-    EXPECT_FALSE(program.launch(kGemm, kCommStream).is_collective);
-    context ? program.core->on_context_end(kContext) : program.core->on_module_unload();
-    EXPECT_FALSE(program.core->leaves_alone(kGemm, 1, kCommStream));
-    EXPECT_TRUE(program.launch(kGemm, kCommStream).is_collective);
-  }
-}
-
-TEST(Core, AContextsCollectivesEndWithIt) {
+TEST(Core, AsksAgainAfterAModuleWasUnloaded) {
   Program program(rules_of(Policy::gate));
-  program.fake.streams[0x7000] = {0x9000, 0};
-  program.launch(kAllReduce, kCommStream);
-  program.core->on_context_end(kContext);
-  EXPECT_FALSE(program.launch(kGemm, 0x7000).in_window);
+  program.launch(kGemm, kComputeStream);
+  program.fake.names[kGemm] = "ncclDevKernel_Broadcast";
+  EXPECT_FALSE(program.launch(kGemm, kCommStream).is_collective);
+  program.core->on_module_unload();
+  EXPECT_FALSE(program.core->leaves_alone(kGemm, 1, kCommStream));
+  EXPECT_TRUE(program.launch(kGemm, kCommStream).is_collective);
 }
 
 // 1,023 kernels find room beside the one that stands for those that do not.

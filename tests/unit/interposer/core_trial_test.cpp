@@ -116,15 +116,6 @@ TEST(CoreTrial, KeepsWhatHelpsInStepsThatBeginWithAGraph) {
   EXPECT_NE(program.report().find(R"("arm":"priority, gate","gain_percent":16.6)"), std::string::npos) << program.report();
 }
 
-TEST(CoreTrial, IsLeftOutWhenAskedTo) {
-  Rules rules = rules_of(Policy::automatic);
-  rules.trial = false;
-  Program program(rules);
-  const Decision collective = program.launch(kAllReduce, kCommStream);
-  EXPECT_TRUE(collective.priority);
-  EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on, collective.completion_event);
-}
-
 TEST(CoreTrial, LeavesTheProgramAsItIsWhereNothingRepeats) {
   Program program(rules_of(Policy::automatic));
   for (std::uint32_t i = 0; i < 3'000; ++i) {

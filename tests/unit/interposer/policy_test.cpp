@@ -80,11 +80,6 @@ class Gate : public testing::Test {
 
 TEST_F(Gate, WaitsForACollectiveThatBeginsWithTheKernel) { EXPECT_EQ(gate_refusal(question_), Refusal::none); }
 
-TEST_F(Gate, RefusesACollectiveBehindAnother) {
-  question_.queued = true;
-  EXPECT_EQ(gate_refusal(question_), Refusal::queued_collective) << "its peers may be late";
-}
-
 TEST_F(Gate, RefusesWhatIsNotWorthIt) {
   collective_.is_short = true;
   EXPECT_EQ(gate_refusal(question_), Refusal::short_collective);
@@ -125,20 +120,6 @@ TEST_F(Gate, RefusesACollectiveWhoseBlocksMayNotAllBeginAtOnce) {
   collective_.blocks = 24;
   collective_.sms = 0;
   EXPECT_EQ(gate_refusal(question_), Refusal::several_waves) << "how many SMs there are is unknown";
-}
-
-// 132 SMs in groups of eight and more are 16 groups at most. In each fewer than a cluster of four may be left over: 16 x 3 = 48.
-TEST_F(Gate, LeavesRoomForWhatClustersCannotUse) {
-  collective_.cluster = 4;
-  collective_.blocks = 64;
-  EXPECT_EQ(gate_refusal(question_), Refusal::none);
-  collective_.blocks = 68;
-  EXPECT_EQ(gate_refusal(question_), Refusal::several_waves);
-}
-
-TEST_F(Gate, KeepsAwayFromCaptures) {
-  question_.capture_active = true;
-  EXPECT_EQ(gate_refusal(question_), Refusal::other_capture);
 }
 
 }  // namespace

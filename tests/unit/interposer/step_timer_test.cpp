@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <set>
 #include <vector>
 
 #include "fake_platform.hpp"
@@ -18,11 +17,8 @@ using StepTimer = driver::StepTimer<Driver>;
 
 /// What the timer asked of a driver that finishes everything at once.
 struct Asked {
-  std::set<cu::Event> alive;
-  std::vector<cu::Context> destroyed_in;  ///< the context that was current for each destroyed event
   std::vector<cu::Context> current{nullptr};
   std::uintptr_t events_made = 0;
-  int until_creation_fails = -1;
   int queries = 0;
   bool finished = true;
 };
@@ -49,20 +45,10 @@ DriverCalls fake_calls() {
     return cu::kSuccess;
   };
   calls.event_create = [](cu::Event* event, unsigned /*flags*/) {
-    if (asked.until_creation_fails >= 0 && asked.until_creation_fails-- == 0) { return cu::kErrorInvalidValue; }
     *event = handle<cu::Event>(0x10000 + ++asked.events_made);
-    asked.alive.insert(*event);
     return cu::kSuccess;
   };
-  calls.event_destroy = [](cu::Event event) {
-    EXPECT_EQ(1u, asked.alive.erase(event));
-    asked.destroyed_in.push_back(asked.current.back());
-    return cu::kSuccess;
-  };
-  calls.event_record = [](cu::Event event, cu::Stream /*stream*/) {
-    EXPECT_EQ(1u, asked.alive.count(event));
-    return cu::kSuccess;
-  };
+  calls.event_record = [](cu::Event /*event*/, cu::Stream /*stream*/) { return cu::kSuccess; };
   calls.event_query = [](cu::Event /*event*/) {
     ++asked.queries;
     return asked.finished ? cu::kSuccess : cu::kErrorNotReady;
@@ -114,21 +100,13 @@ TEST_F(StepTimerTest, AsksNothingWhileNoStepHasEnded) {
   EXPECT_EQ(0, asked.queries);  // step 1 is told, step 2 still runs
 }
 
-// Steps that begin on two devices in turn, for as long as a program may run: every event that is given up is destroyed where it was
-// made.
-TEST_F(StepTimerTest, KeepsNoEventsOfAnEarlierContext) {
+// A step in another context than the table's place has its event of has no time.
+TEST_F(StepTimerTest, MakesOneEventForEachPlace) {
   constexpr std::uint64_t kMarks = AbTrial::kMostAhead;
-  for (std::uint64_t step = 1; step <= 10 * kMarks; ++step) {
+  for (std::uint64_t step = 1; step <= 3 * kMarks; ++step) {
     timer_.begin_step((step / kMarks) % 2 == 0 ? first_ : second_, stream_, step);
-    EXPECT_LE(asked.alive.size(), kMarks);
   }
-  // Ten events made for each mark, one of them alive.
-  EXPECT_EQ(kMarks, asked.alive.size());
-  EXPECT_EQ(9 * kMarks, asked.destroyed_in.size());
-  for (std::size_t i = 0; i < asked.destroyed_in.size(); ++i) {
-    // Steps before kMarks begin in the first context: so do the events that go first, when the second context takes their marks.
-    EXPECT_EQ((i + 1) / kMarks % 2 == 0 ? first_ : second_, asked.destroyed_in[i]) << i;
-  }
+  EXPECT_EQ(asked.events_made, kMarks);
 }
 
 // No step of this program begins on the stream of the one before. Four trials of which no time is known take some twenty steps.
@@ -145,14 +123,6 @@ TEST_F(StepTimerTest, TellsAtOnceThatAStepHasNoTime) {
   }
   EXPECT_NE(program.report().find(R"("ab":{"state":"settled")"), std::string::npos) << program.report();
   EXPECT_NE(program.report().find(R"("decisions":0)"), std::string::npos) << "given up, which is no decision";
-}
-
-// The driver destroys a context's events with it: to destroy them again would be a call with a handle that is nobody's.
-TEST_F(StepTimerTest, LeavesTheEventsOfADestroyedContextAlone) {
-  timer_.begin_step(first_, stream_, 1);
-  timer_.forget(first_);
-  timer_.begin_step(second_, stream_, 1 + AbTrial::kMostAhead);  // the same mark
-  EXPECT_TRUE(asked.destroyed_in.empty());
 }
 
 }  // namespace
