@@ -5,6 +5,7 @@
 #include <iterator>
 #include <memory>
 #include <numbers>
+#include <numeric>
 #include <utility>
 
 #include "interposer/core/student_t.hpp"
@@ -225,11 +226,12 @@ bool AbTrial::known(const Phase& phase, unsigned rounds) {
   return true;
 }
 
-// By the times of the rounds that are over, or, where the host is further ahead, of those before the last one.
+// By the rounds whose times are all known: the host may be several ahead.
 void AbTrial::drop_arms(Phase& phase) {
   const unsigned over = phase.now.round;
   if (over == 0) { return; }
-  const unsigned rounds = known(phase, over) ? over : known(phase, over - 1) ? over - 1 : 0;
+  unsigned rounds = over;
+  while (rounds > 0 && !known(phase, rounds)) { --rounds; }
   unsigned in_question = 0;
   for (unsigned arm = 0; arm < arms_; ++arm) {
     if (arm == phase.chosen || !is_in(phase.measured, arm)) { continue; }
@@ -250,11 +252,13 @@ void AbTrial::drop_arms(Phase& phase) {
   }
 }
 
-// The logarithm of the second shortest step: a hiccup adds time, and nothing takes any away.
+// The logarithm of the mean, since a repetition may be taken several at a time and a step then ends anywhere in the program's own:
+// what an arm gains shows in some of its steps alone. Of a hiccup a quarter of a step counts.
 double AbTrial::time_of(const Phase& phase, unsigned round, unsigned arm) {
   std::array<float, kMeasured> times = phase.blocks[round][arm].times;
-  std::nth_element(times.begin(), times.begin() + 1, times.end());
-  return std::log(std::max(1.0, static_cast<double>(times[1])));
+  std::sort(times.begin(), times.end());
+  times.back() = std::min(times.back(), kMostOfHiccup * times[kMeasured - 2]);
+  return std::log(std::max(1.0, std::accumulate(times.begin(), times.end(), 0.0) / kMeasured));
 }
 
 AbTrial::Difference AbTrial::difference(const Phase& phase, unsigned arm, unsigned from, unsigned rounds) {

@@ -51,10 +51,11 @@ class AbTrial {
   /// Phases forgotten, after which a new one is compared only once it has lasted for kRecheck steps. Where more phases than are
   /// remembered take turns, each would be compared anew whenever it is back.
   static constexpr unsigned kMostForgotten = 16;
-  static constexpr double kLeastGain = 0.005;   ///< a proven gain of less is not worth a change
-  static constexpr unsigned kFirstLook = 2;     ///< rounds before an arm may be dropped for its times
-  static constexpr double kError = 0.05;        ///< chance that the process ever leaves arm 0 for an arm that is no faster
-  static constexpr double kLeastSpread = 5e-4;  ///< of a round's difference: clocks of devices do not agree better
+  static constexpr double kLeastGain = 0.005;    ///< a proven gain of less is not worth a change
+  static constexpr unsigned kFirstLook = 2;      ///< rounds before an arm may be dropped for its times
+  static constexpr double kError = 0.05;         ///< chance that the process ever leaves arm 0 for an arm that is no faster
+  static constexpr float kMostOfHiccup = 1.25F;  ///< what the longest step of a block counts at most, of the one before it
+  static constexpr double kLeastSpread = 5e-4;   ///< of a round's difference: clocks of devices do not agree better
 
   enum class State : std::uint8_t { waiting, trying, settled };
 
