@@ -122,14 +122,6 @@ void environment_masks() {
   names(Unusual::masked_stream, [](const TwoStreams&) { return 0; });
 }
 
-void masked_stream() {
-  names(Unusual::masked_stream, [](const TwoStreams&) {
-    hip::Stream masked = nullptr;
-    const std::uint32_t mask[4] = {~0U, 0, 0, 0};
-    return hipExtStreamCreateWithCUMask(&masked, 4, mask);
-  });
-}
-
 // ELBOWROOM_FAKE_HIP_PRIORITY=none.
 void no_priorities() {
   const TwoStreams two;
@@ -241,22 +233,19 @@ void shape_refused() {
   EXPECT(launch_on(two.compute, two.gemm, 100000, 1000) == 0 && calls_named("hipLaunchKernel") == before + 3);
 }
 
-constexpr Case kCases[] = {
-    {"carried", carried},
-    {"carried_forms", carried_forms},
-    {"carried_default_streams", carried_default_streams},
-    {"not_carried", not_carried},
-    {"environment_masks", environment_masks},
-    {"masked_stream", masked_stream},
-    {"no_priorities", no_priorities},
-    {"fork_fails", fork_fails},
-    {"relaunched", relaunched},
-    {"join_fails", join_fails},
-    {"last_error", last_error},
-    {"shape", shape},
-    {"not_shaped", not_shaped},
-    {"shape_refused", shape_refused},
-};
+constexpr Case kCases[] = {{"carried", carried},
+                           {"carried_forms", carried_forms},
+                           {"carried_default_streams", carried_default_streams},
+                           {"not_carried", not_carried},
+                           {"environment_masks", environment_masks},
+                           {"no_priorities", no_priorities},
+                           {"fork_fails", fork_fails},
+                           {"relaunched", relaunched},
+                           {"join_fails", join_fails},
+                           {"last_error", last_error},
+                           {"shape", shape},
+                           {"not_shaped", not_shaped},
+                           {"shape_refused", shape_refused}};
 
 }  // namespace
 

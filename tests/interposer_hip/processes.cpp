@@ -100,15 +100,13 @@ void looked_up() {
   EXPECT(dlsym(handle, "ncclAllGather") == nullptr);  // what the library lacks stays absent
 }
 
-constexpr Case kCases[] = {
-    {"several_devices", several_devices},
-    {"launch_some", launch_some},
-    {"forked", forked},
-    {"forked_idle", forked_idle},
-    {"sizes", sizes},
-    {"looked_up", looked_up},
-    {"nested", nested},
-};
+constexpr Case kCases[] = {{"several_devices", several_devices},
+                           {"launch_some", launch_some},
+                           {"forked", forked},
+                           {"forked_idle", forked_idle},
+                           {"sizes", sizes},
+                           {"looked_up", looked_up},
+                           {"nested", nested}};
 
 }  // namespace
 

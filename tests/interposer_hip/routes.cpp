@@ -65,10 +65,7 @@ void proc_address() {
   EXPECT(get("hipGetProcAddress", &found, 60000000, 0, &status) == 0 && is_interposed(found));
 }
 
-constexpr Case kCases[] = {
-    {"by_name", by_name},
-    {"proc_address", proc_address},
-};
+constexpr Case kCases[] = {{"by_name", by_name}, {"proc_address", proc_address}};
 
 }  // namespace
 

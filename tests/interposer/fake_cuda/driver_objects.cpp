@@ -43,10 +43,6 @@ void fake_set_greatest_priority(int greatest) { greatest_priority = greatest; }
 extern "C" {
 
 int cuInit(unsigned) { return 0; }
-int cuDriverGetVersion(int* version) {
-  *version = 13000;
-  return 0;
-}
 int cuDeviceGetName(char* name, int length, int) {
   fake::reached("cuDeviceGetName");
   std::snprintf(name, static_cast<std::size_t>(length), "Fake Device");

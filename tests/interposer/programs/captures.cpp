@@ -137,15 +137,13 @@ void left_alone() {
   EXPECT(calls_named("cuStreamWaitEvent") == 2);
 }
 
-constexpr Case kCases[] = {
-    {"capture", capture},
-    {"capture_at_rest", capture_at_rest},
-    {"graph_steps", graph_steps},
-    {"gate_across_capture", gate_across_capture},
-    {"unseen_capture", unseen_capture},
-    {"broken_capture", broken_capture},
-    {"left_alone", left_alone},
-};
+constexpr Case kCases[] = {{"capture", capture},
+                           {"capture_at_rest", capture_at_rest},
+                           {"graph_steps", graph_steps},
+                           {"gate_across_capture", gate_across_capture},
+                           {"unseen_capture", unseen_capture},
+                           {"broken_capture", broken_capture},
+                           {"left_alone", left_alone}};
 
 }  // namespace
 

@@ -271,29 +271,27 @@ void shape_refused() {
   EXPECT(fake_call_count() == 3 && fake_call(1)->result == 701 && is_call(2, "cuLaunchKernel") && fake_call(2)->shared == 1000);
 }
 
-constexpr Case kCases[] = {
-    {"arguments", arguments},
-    {"per_thread_stream", per_thread_stream},
-    {"rest", rest},
-    {"orders_at_rest", orders_at_rest},
-    {"short", short_run},
-    {"host_far_ahead", host_far_ahead},
-    {"no_priorities", no_priorities},
-    {"priority", priority},
-    {"own_attributes", own_attributes},
-    {"cooperative_collective", cooperative_collective},
-    {"kernel_handles", kernel_handles},
-    {"refused_attribute", refused_attribute},
-    {"gate", gate},
-    {"wait_fails", wait_fails},
-    {"event_creation_fails", event_creation_fails},
-    {"many_attributes", many_attributes},
-    {"shape", shape},
-    {"shape_kernel_handle", shape_kernel_handle},
-    {"shape_reset", shape_reset},
-    {"shape_compilations", shape_compilations},
-    {"shape_refused", shape_refused},
-};
+constexpr Case kCases[] = {{"arguments", arguments},
+                           {"per_thread_stream", per_thread_stream},
+                           {"rest", rest},
+                           {"orders_at_rest", orders_at_rest},
+                           {"short", short_run},
+                           {"host_far_ahead", host_far_ahead},
+                           {"no_priorities", no_priorities},
+                           {"priority", priority},
+                           {"own_attributes", own_attributes},
+                           {"cooperative_collective", cooperative_collective},
+                           {"kernel_handles", kernel_handles},
+                           {"refused_attribute", refused_attribute},
+                           {"gate", gate},
+                           {"wait_fails", wait_fails},
+                           {"event_creation_fails", event_creation_fails},
+                           {"many_attributes", many_attributes},
+                           {"shape", shape},
+                           {"shape_kernel_handle", shape_kernel_handle},
+                           {"shape_reset", shape_reset},
+                           {"shape_compilations", shape_compilations},
+                           {"shape_refused", shape_refused}};
 
 }  // namespace
 

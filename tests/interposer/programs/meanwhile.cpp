@@ -102,15 +102,13 @@ void other_device() {
   EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0 && launched);
 }
 
-constexpr Case kCases[] = {
-    {"host_functions", host_functions},
-    {"graphs", graphs},
-    {"collective_under_way", collective_under_way},
-    {"waited_while_recorded", waited_while_recorded},
-    {"recorded_twice_at_once", recorded_twice_at_once},
-    {"reused_while_released", reused_while_released},
-    {"other_device", other_device},
-};
+constexpr Case kCases[] = {{"host_functions", host_functions},
+                           {"graphs", graphs},
+                           {"collective_under_way", collective_under_way},
+                           {"waited_while_recorded", waited_while_recorded},
+                           {"recorded_twice_at_once", recorded_twice_at_once},
+                           {"reused_while_released", reused_while_released},
+                           {"other_device", other_device}};
 
 }  // namespace
 

@@ -65,8 +65,7 @@ void without_collectives() {
 }
 
 constexpr Case kCases[] = {
-    {"late", late}, {"at_once", at_once}, {"brief", brief}, {"pair", pair}, {"without_collectives", without_collectives},
-};
+    {"late", late}, {"at_once", at_once}, {"brief", brief}, {"pair", pair}, {"without_collectives", without_collectives}};
 
 }  // namespace
 

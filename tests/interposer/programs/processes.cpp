@@ -79,25 +79,6 @@ void several_contexts() {
   EXPECT(gates[0] != gates[1] && gates[1] != gates[2] && gates[0] != gates[2]);
 }
 
-// Servers start a thread for each request, each with a per-thread default stream: those of threads that have ended must not fill
-// what is known.
-void many_threads() {
-  const cu::Context context = use_device(0);
-  const cu::Function gemm = fake_function("gemm", 64, 0);
-  const cu::Stream comm = make_stream();
-  fake_set_finished(0);
-  EXPECT(launch_on(comm, fake_function(kAllReduce, 96, 21568), 24) == 0);
-  for (int thread = 0; thread < 3'000; ++thread) {
-    std::thread([&] {
-      EXPECT(cuCtxSetCurrent(context) == 0);
-      EXPECT(cuLaunchKernel_ptsz(gemm, 4096, 1, 1, 256, 1, 1, 0, nullptr, nullptr, nullptr) == 0);
-    }).join();
-  }
-  const cu::Stream compute = make_stream();
-  fake_reset();
-  EXPECT(launch_on(compute, gemm) == 0 && fake_call_count() == 2 && is_call(0, "cuStreamWaitEvent"));
-}
-
 void launch_some() {
   use_device(0);
   const cu::Stream compute = make_stream();
@@ -182,9 +163,7 @@ void exit_in_handler() {
 
 constexpr Case kCases[] = {
     {"exit_in_handler", exit_in_handler}, {"two_threads", two_threads}, {"several_contexts", several_contexts},
-    {"many_threads", many_threads},       {"launch_some", launch_some}, {"forked", forked},
-    {"forked_idle", forked_idle},
-};
+    {"launch_some", launch_some},         {"forked", forked},           {"forked_idle", forked_idle}};
 
 }  // namespace
 

@@ -61,10 +61,7 @@ void exit_on_handlers_stack() {
   EXPECT(holds(report, R"("gate":1)"));
 }
 
-constexpr Case kCases[] = {
-    {"first_launch", first_launch},
-    {"exit_on_handlers_stack", exit_on_handlers_stack},
-};
+constexpr Case kCases[] = {{"first_launch", first_launch}, {"exit_on_handlers_stack", exit_on_handlers_stack}};
 
 }  // namespace
 

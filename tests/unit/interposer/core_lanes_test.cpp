@@ -33,6 +33,17 @@ TEST(CoreLanes, TellsApartStreamsThatFollowEachOther) {
   }
 }
 
+// Servers start a thread for each request, each with a default stream of its own. What all streams are behind is forgotten then.
+TEST(CoreLanes, FindsRoomForHoweverManyStreams) {
+  Program program(rules_of(Policy::gate));
+  const Decision collective = program.launch(kAllReduce, kCommStream);
+  for (StreamId i = 0; i < 3'000; ++i) {
+    const StreamId stream = 0x10'000 + i * 64;
+    program.fake.streams[stream] = {kContext};
+    EXPECT_EQ(program.launch(kGemm, stream).wait_on, collective.completion_event) << i;
+  }
+}
+
 // Streams that live on: an idle one leaves its place.
 TEST(CoreLanes, TellsApartStreamsWhoseCollectivesHaveEnded) {
   Program program(rules_of(Policy::gate));

@@ -22,13 +22,6 @@ TEST(Core, LeavesAProgramWithoutCollectivesAlone) {
   }
 }
 
-TEST(Core, ObserveChangesNothing) {
-  Program program(rules_of(Policy::observe));
-  EXPECT_TRUE(program.launch(kAllReduce, kCommStream).untouched(0));
-  EXPECT_TRUE(program.launch(kGemm, kComputeStream).untouched(0));
-  EXPECT_FALSE(program.core->follows_order());
-}
-
 TEST(Core, GatesTheFirstLaunchOfEachStreamInTheWindow) {
   Program program(rules_of(Policy::gate));
   const Decision collective = program.launch(kAllReduce, kCommStream);
@@ -162,17 +155,6 @@ TEST(Core, WaitsForNothingBehindWhatIsUnknown) {
       EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on, collective.completion_event);
     }
   }
-}
-
-// A graph may record any event.
-TEST(Core, AGraphLeavesEventsUnknown) {
-  Program program(rules_of(Policy::gate));
-  constexpr EventId kEvent = 0x9100;
-  program.launch(kAllReduce, kCommStream);
-  program.record(kEvent, kCommStream);
-  program.launch_unknown(kOtherComputeStream);
-  program.wait(kComputeStream, kEvent);
-  EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window);
 }
 
 TEST(Core, GatesNothingWhileSomethingIsCaptured) {

@@ -116,17 +116,6 @@ TEST(CoreTrial, KeepsWhatHelpsInStepsThatBeginWithAGraph) {
   EXPECT_NE(program.report().find(R"("arm":"priority, gate","gain_percent":16.6)"), std::string::npos) << program.report();
 }
 
-TEST(CoreTrial, LeavesTheProgramAsItIsWhereNothingRepeats) {
-  Program program(rules_of(Policy::automatic));
-  for (std::uint32_t i = 0; i < 3'000; ++i) {
-    LaunchFacts facts = program.facts(kAllReduce, kCommStream);
-    facts.grid.x = 1 + i;  // each of its own kind
-    const Decision collective = program.launch(facts);
-    EXPECT_FALSE(collective.priority);
-    EXPECT_EQ(collective.completion_event, kNoEvent);
-  }
-}
-
 /// Collectives of NCCL 2.28.9, each beside a kernel that is faster behind the gate; for each of them whether the kernel was gated.
 std::vector<bool> gates_of(Program& program, int collectives) {
   std::vector<bool> gated;

@@ -44,15 +44,6 @@ TEST(StepMarks, TakeShortRepetitionsSeveralAtATime) {
   EXPECT_EQ(play(marks, {7}, 13), 3);
 }
 
-TEST(StepMarks, SurviveABeginningThatDoesNotRepeat) {
-  StepMarks marks;
-  for (std::uint64_t i = 0; i < 50; ++i) { marks.on_collective(1'000 + i); }
-  EXPECT_FALSE(marks.locked());
-  play(marks, fsdp_step(), 20);
-  EXPECT_TRUE(marks.locked());
-  EXPECT_EQ(marks.period(), 24U);
-}
-
 TEST(StepMarks, NameARepetitionWhereverTheSearchBegan) {
   StepMarks first;
   play(first, {1, 2, 3}, 30);
