@@ -10,6 +10,7 @@ namespace elbowroom::interposer {
 namespace {
 
 constexpr std::size_t kMostKernels = 256;
+static_assert(kRefusalWords.back() != nullptr, "each refusal has its words");
 /// By state of a trial.
 constexpr std::array<const char*, 3> kStateWords{run::kTrialWaiting, run::kTrialTrying, run::kTrialSettled};
 

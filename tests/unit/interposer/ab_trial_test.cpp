@@ -11,15 +11,6 @@
 namespace elbowroom::interposer {
 namespace {
 
-TEST(AbTrial, WaitsWithTheArmItWasGiven) {
-  AbTrial trial;
-  trial.begin(3);
-  EXPECT_EQ(trial.state(), AbTrial::State::waiting);
-  EXPECT_EQ(trial.arm(), 0U);
-  Steps(trial).run(5);
-  EXPECT_EQ(trial.state(), AbTrial::State::waiting) << "no step counts before the repetition was found";
-}
-
 TEST(AbTrial, RunsArmsInRoundsAndKeepsTheFastest) {
   AbTrial trial = started(3);
   const std::vector<unsigned> ran = run_trial(trial, {10'000, 9'500, 8'000, 0});
@@ -48,18 +39,6 @@ TEST(AbTrial, LeavesTheStepAfterAChangeOut) {
   AbTrial trial = started(2);
   for (int i = 0; i < 1'000 && trial.state() == AbTrial::State::trying; ++i) { Steps(trial).run(i % 5 == 0 ? 900'000 : 1'000); }
   EXPECT_EQ(trial.step_time(0), 1'000U);
-}
-
-TEST(AbTrial, IsNotMisledByOneBadRound) {
-  AbTrial trial = started(2);
-  // The second block of all meets a hiccup.
-  for (int i = 0; i < 1'000 && trial.state() == AbTrial::State::trying; ++i) {
-    Steps step(trial);
-    const unsigned arm = step.begin();
-    step.end(i == 7 ? 900'000 : arm == 1 ? 8'000 : 10'000);
-  }
-  EXPECT_EQ(trial.arm(), 1U);
-  EXPECT_EQ(trial.step_time(1), 8'122U) << "a quarter of one step in one round of four: 8,000 * 1.0625^(1/4)";
 }
 
 // examples/raw_overlap.cu on 2 x H200: three of its four layers make a step here, so that a step begins at each of them in turn. Of

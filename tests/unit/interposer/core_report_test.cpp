@@ -96,12 +96,6 @@ TEST(CoreReport, SaysWhatWasSeenAppliedAndRefused) {
   EXPECT_EQ(report["ab"]["state"], "off");
 }
 
-TEST(CoreReport, NamesEveryRefusal) {
-  for (std::uint8_t i = 0; i < static_cast<std::uint8_t>(Refusal::count); ++i) {
-    EXPECT_STRNE(text(static_cast<Refusal>(i)), "") << int{i};
-  }
-}
-
 // The same kernel with the same bytes among two ranks and among four lasts another time.
 TEST(CoreReport, TellsCollectivesOfOtherGroupsApart) {
   Program program(rules_of(Policy::observe));
