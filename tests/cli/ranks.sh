@@ -15,10 +15,10 @@ for arguments in '--suite quick --only gemm' '--suite quick --only gemm --device
   [ ! -e one.trace ] || cmp -s one.trace two.trace || fail 'writes another trace than one process'
 done
 rm -f one.* two.*
-ELBOWROOM_SIM_NOISE=3 expect 0 bench --backend sim --only gelu-ar --trials 5 --json one.json
-ELBOWROOM_SIM_NOISE=3 expect 0 launch -n 2 -- "$ELBOWROOM_BIN" bench --backend sim --only gelu-ar --trials 5 --json two.json
+ELBOWROOM_SIM_NOISE=3 expect 0 bench --backend sim --only sgemm --trials 5 --json one.json
+ELBOWROOM_SIM_NOISE=3 expect 0 launch -n 2 -- "$ELBOWROOM_BIN" bench --backend sim --only sgemm --trials 5 --json two.json
 cmp -s one.json two.json || fail 'with noise writes another result than one process'
-expect 0 launch -n 2 -- "$ELBOWROOM_BIN" tune --backend sim --only gelu-ar --budget 0.5 --json tuned.json --profile "$work/p.json"
+expect 0 launch -n 2 -- "$ELBOWROOM_BIN" tune --backend sim --only sgemm --budget 0.5 --json tuned.json --profile "$work/p.json"
 grep -q '"elbowroom.tune/1"' tuned.json || fail 'no document of a search'
 # Who launches them is told by their environment.
 begin torchrun
