@@ -92,7 +92,7 @@ int run_calibrate(const CalibrateArguments& arguments) {
 }  // namespace
 
 void add_calibrate_command(CLI::App& app, std::function<int()>& chosen) {
-  CLI::App* command = app.add_subcommand("calibrate", "Fits the simulator to this machine's GPUs, in about three minutes");
+  CLI::App* command = app.add_subcommand("calibrate", "Fits the simulator to this machine's GPUs, in a minute");
   const auto arguments = std::make_shared<CalibrateArguments>();
   command->add_option("--json", arguments->json_file, "Write a device file, which must be new; - for standard output");
   command->add_option("--backend", arguments->options.backend, "auto, cuda, hip or sim")->capture_default_str();
