@@ -21,30 +21,6 @@ Time median_or(std::vector<Time> times, Time otherwise) {
   return *middle;
 }
 
-/// Of each row beside communication what it would last alone, by its class; 1 for all others.
-std::vector<double> pace_alone(const RankView& view) {
-  std::map<std::string, double, std::less<>> classes;
-  for (const Inflation& one : inflation_of(view)) {
-    if (one.alone > 0 && one.alone + one.more > 0) {
-      classes[one.kernels] = static_cast<double>(one.alone) / static_cast<double>(one.alone + one.more);
-    }
-  }
-  const Rows& rows = view.trace.rows;
-  std::unordered_map<TextId, double> of_name;
-  std::vector<double> result(rows.size(), 1);
-  for (const std::uint32_t row : view.compute_rows) {
-    const Interval time{rows.begin[row], rows.end[row]};
-    if (2 * length_within(view.communication, time) < time.length()) { continue; }
-    const auto [known, fresh] = of_name.try_emplace(rows.name[row], 1);
-    if (fresh) {
-      const auto found = classes.find(kernel_class(view.trace.texts.text(rows.name[row])));
-      if (found != classes.end()) { known->second = found->second; }
-    }
-    result[row] = known->second;
-  }
-  return result;
-}
-
 /// The rows of each stream in the order of `key`.
 template <class Key>
 std::vector<std::vector<std::pair<Key, std::uint32_t>>> by_stream(const Trace& trace, const std::vector<Key>& keys) {
@@ -60,14 +36,21 @@ std::vector<std::vector<std::pair<Key, std::uint32_t>>> by_stream(const Trace& t
 }  // namespace
 
 Replay::Replay(const RankView& view)
-    : view_(view), collective_(view.trace.rows.size(), kNone), lost_race_(view.collectives.size()), alone_(pace_alone(view)) {
+    : view_(view),
+      collective_(view.trace.rows.size(), kNone),
+      lost_race_(view.collectives.size()),
+      overtakes_(view.trace.rows.size()),
+      pace_(view.trace.rows.size()),
+      budget_(view) {
   const Rows& rows = view.trace.rows;
   for (std::size_t row = 0; row < rows.size(); ++row) { by_end_.emplace_back(rows.end[row], static_cast<std::uint32_t>(row)); }
   std::sort(by_end_.begin(), by_end_.end());
   for (std::size_t i = 0; i < view.collectives.size(); ++i) {
     const Collective& one = view.collectives[i];
     if (one.rows == 1) { collective_[one.row] = static_cast<std::uint32_t>(i); }
-    lost_race_[i] = delay_of(view, i).by_compute;
+    const Delay delay = delay_of(view, i);
+    lost_race_[i] = delay.by_compute;
+    if (delay.runner) { overtakes_[*delay.runner] = true; }
   }
   if (view.trace.waits.empty()) {
     add_seen_waits();
@@ -78,6 +61,7 @@ Replay::Replay(const RankView& view)
   std::sort(edges_.begin(), edges_.end());
   add_host_waits();
   measure_lags();
+  measure_paces();
 }
 
 /// A wait holds up the next row that is launched on its stream, until the last row is done that was launched before the event.
@@ -189,6 +173,37 @@ void Replay::measure_lags() {
   hand_over_ = median_or(std::move(hand_overs), 2'000);
 }
 
+void Replay::measure_paces() {
+  std::map<std::string, double, std::less<>> classes;
+  for (const Inflation& one : inflation_of(view_)) {
+    if (one.alone > 0 && one.alone + one.more > 0) {
+      classes[one.kernels] = static_cast<double>(one.more) / static_cast<double>(one.alone);
+    }
+  }
+  const Rows& rows = view_.trace.rows;
+  Intervals symmetric;
+  for (const Collective& one : view_.collectives) {
+    if (has_symmetric_kernel(view_.trace, one)) { symmetric.push_back(one.time); }
+  }
+  symmetric = merged(std::move(symmetric));
+  std::unordered_map<TextId, RowPace> of_name;
+  for (const std::uint32_t row : view_.compute_rows) {
+    const auto [known, fresh] = of_name.try_emplace(rows.name[row]);
+    RowPace& pace = known->second;
+    if (fresh) {
+      const std::string_view kernels = kernel_class(view_.trace.texts.text(rows.name[row]));
+      const auto found = classes.find(kernels);
+      if (found != classes.end()) { pace = {1 / (1 + found->second), found->second, true}; }
+      // A persistent kernel of as many blocks as SMs takes two rounds as soon as some SMs are taken.
+      pace.by_traffic = kernels != "gemm" && kernels != "attention" && kernels != "convolution";
+    }
+    const Interval time{rows.begin[row], rows.end[row]};
+    pace_[row] = pace;
+    if (2 * length_within(view_.communication, time) < time.length()) { pace_[row].alone = 1; }
+    pace_[row].beside_symmetric = 2 * length_within(symmetric, time) >= time.length();
+  }
+}
+
 /// One step under one change. Rows are taken in the order of their begin: none waits for one that began later.
 class Replay::Pass {
  public:
@@ -207,7 +222,8 @@ class Replay::Pass {
       const Time begin = begin_of(row);
       // The step ends with the next one's first kernel.
       if (rows().begin[row] == step_.end && rows().work[row] == Work::compute) { return begin - step_.begin; }
-      ends_.push_back(begin + duration(row));
+      ends_.push_back(begin + duration(row, begin));
+      if (rows().work[row] == Work::communication) { communicates_until_ = std::max(communicates_until_, ends_.back()); }
       last = std::max(last, ends_.back());
     }
     return last - step_.begin;
@@ -245,18 +261,35 @@ class Replay::Pass {
     for (; edge_ != replay_.edges_.end() && edge_->first == row; ++edge_) {
       if (!is_first) { begin = std::max(begin, end_of(edge_->second) + replay_.hand_over_); }
     }
-    return collective != kNone && !conditions_.communication_first ? begin + replay_.lost_race_[collective] : begin;
+    if (conditions_.gate && replay_.overtakes_[row] && !is_first) {
+      begin += 2 * replay_.hand_over_;  // to the collective, and back to this row
+    }
+    const bool overtaken = collective != kNone && !conditions_.communication_first && !conditions_.gate;
+    return overtaken ? begin + replay_.lost_race_[collective] : begin;
   }
 
-  [[nodiscard]] Time duration(std::size_t row) const {
+  [[nodiscard]] Time duration(std::size_t row, Time begin) const {
     const Time whole = rows().end[row] - rows().begin[row];
     if (rows().work[row] == Work::communication) {
       const std::uint32_t collective = replay_.collective_[row];
       const Time waited = collective == kNone ? 0 : std::min(replay_.view_.waiting[collective].value_or(0), whole);
-      const auto transfer = static_cast<Time>(static_cast<double>(whole - waited) * conditions_.transfer);
+      auto transfer = static_cast<Time>(static_cast<double>(whole - waited) * conditions_.transfer);
+      if (conditions_.comm_blocks > 0) { transfer = replay_.budget_.transfer(row, transfer, conditions_.comm_blocks); }
       return transfer + (conditions_.peers_on_time ? 0 : waited);
     }
-    return conditions_.undisturbed ? static_cast<Time>(static_cast<double>(whole) * replay_.alone_[row]) : whole;
+    const auto alone = static_cast<Time>(static_cast<double>(whole) * replay_.pace_[row].alone);
+    if (conditions_.by_class) { return beside_communication(row, alone, begin); }
+    return conditions_.undisturbed || (conditions_.symmetric && replay_.pace_[row].beside_symmetric) ? alone : whole;
+  }
+
+  /// Of a row that takes `alone` by itself: slower as long as a collective runs that began before it.
+  [[nodiscard]] Time beside_communication(std::size_t row, Time alone, Time begin) const {
+    const RowPace& pace = replay_.pace_[row];
+    const bool fewer_bytes = conditions_.comm_blocks > 0 && pace.by_traffic;
+    const double slower = 1 + std::max(pace.more, 0.0) * (fewer_bytes ? replay_.budget_.rate_ratio(conditions_.comm_blocks) : 1);
+    const auto beside = static_cast<double>(std::max<Time>(communicates_until_ - begin, 0));
+    const double done = std::min(beside / slower, static_cast<double>(alone));
+    return alone + static_cast<Time>(done * (slower - 1));
   }
 
   const Replay& replay_;
@@ -265,6 +298,7 @@ class Replay::Pass {
   std::size_t first_ = 0;
   std::vector<Edge>::const_iterator edge_;
   std::vector<HostWait>::const_iterator wait_;
+  Time communicates_until_ = 0;
   std::vector<Time> ends_;                     ///< of the rows from the first on
   std::vector<std::pair<Time, Time>> shifts_;  ///< of the host, from a time on
 };

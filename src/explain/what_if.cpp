@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "elbowroom/base/time.hpp"
+#include "explain/block_budget.hpp"
 #include "explain/delays.hpp"
 #include "explain/inflation.hpp"
 #include "explain/replay.hpp"
@@ -16,6 +17,7 @@ namespace elbowroom::explain {
 namespace {
 
 constexpr double kMostError = 0.05;
+constexpr std::string_view kBlocksCommand = "elbowroom run --set comm_blocks=N -- COMMAND";
 
 struct ChangeRow {
   std::string_view name;
@@ -25,13 +27,18 @@ struct ChangeRow {
   std::string_view how;
 };
 
-const std::array<ChangeRow, 7>& all_changes() {
-  static const std::array<ChangeRow, 7> rows{{
+const std::array<ChangeRow, 13>& all_changes() {
+  static const std::array<ChangeRow, 13> rows{{
       {"undisturbed",
        "kernels beside communication last as long as alone",
        {.undisturbed = true},
        true,
        "elbowroom run -- COMMAND: collectives on few SMs"},
+      {"symmetric_memory",
+       "collectives that NCCL has kernels on symmetric memory for disturb nobody",
+       {.symmetric = true},
+       true,
+       "elbowroom run -- COMMAND"},
       {"no_communication",
        "collectives take no time, and disturb nobody",
        {.undisturbed = true, .peers_on_time = true, .transfer = 0},
@@ -43,6 +50,11 @@ const std::array<ChangeRow, 7>& all_changes() {
        {.communication_first = true},
        true,
        "elbowroom run --policy priority -- COMMAND"},
+      {"gate", "that computation waits until they have begun", {.gate = true}, true, "elbowroom run --policy gate -- COMMAND"},
+      {"comm_blocks=4", "rings of 4 blocks", {.by_class = true, .comm_blocks = 4}, false, kBlocksCommand},
+      {"comm_blocks=8", "rings of 8 blocks", {.by_class = true, .comm_blocks = 8}, false, kBlocksCommand},
+      {"comm_blocks=16", "rings of 16 blocks", {.by_class = true, .comm_blocks = 16}, false, kBlocksCommand},
+      {"comm_blocks=32", "rings of 32 blocks", {.by_class = true, .comm_blocks = 32}, false, kBlocksCommand},
       {"own_communicator",
        "collectives do not queue behind one another",
        {.own_streams = true},
@@ -56,7 +68,7 @@ const std::array<ChangeRow, 7>& all_changes() {
 
 /// What a trace has of the things that changes act on.
 struct Subjects {
-  bool lost_race = false, shared_stream = false, waiting = false, inflation = false;
+  bool lost_race = false, shared_stream = false, waiting = false, inflation = false, symmetric = false;
 };
 
 Subjects subjects_of(const std::vector<RankView>& views) {
@@ -66,6 +78,7 @@ Subjects subjects_of(const std::vector<RankView>& views) {
       const Delay delay = delay_of(view, i);
       found.lost_race = found.lost_race || delay.by_compute > 0;
       found.shared_stream = found.shared_stream || delay.by_collective > 0;
+      found.symmetric = found.symmetric || has_symmetric_kernel(view.trace, view.collectives[i]);
       found.waiting = found.waiting || view.waiting[i].has_value();
     }
     const std::vector<Inflation> inflation = inflation_of(view);
@@ -78,10 +91,27 @@ Subjects subjects_of(const std::vector<RankView>& views) {
 /// Why a change cannot act, whatever the replay says.
 std::string_view refusal(const Conditions& conditions, const Subjects& subjects) {
   if (conditions.transfer == 0) { return ""; }
-  if (conditions.communication_first && !subjects.lost_race) { return "no collective waited for SMs that later computation took"; }
+  if ((conditions.communication_first || conditions.gate) && !subjects.lost_race) {
+    return "no collective waited for SMs that later computation took";
+  }
   if (conditions.own_streams && !subjects.shared_stream) { return "no collective queued behind another"; }
   if (conditions.peers_on_time && !subjects.waiting) { return "no collective is in the traces of two ranks"; }
-  if (conditions.undisturbed && !subjects.inflation) { return "no kernel runs both beside communication and alone"; }
+  if (conditions.symmetric && !subjects.symmetric) {
+    return "no collective is a ring that NCCL has a kernel on symmetric memory for";
+  }
+  if ((conditions.undisturbed || conditions.symmetric) && !subjects.inflation) {
+    return "no kernel runs both beside communication and alone";
+  }
+  return "";
+}
+
+/// The same of a number of blocks, by the first rank that has a reason.
+std::string refusal(std::int64_t comm_blocks, const std::vector<Replay>& replays) {
+  for (const Replay& replay : replays) {
+    const BlockBudget& budget = replay.budget();
+    if (!budget.refusal().empty()) { return budget.refusal(); }
+    if (budget.greatest() == comm_blocks) { return fmt::format("rings have {} blocks as it is", comm_blocks); }
+  }
   return "";
 }
 
@@ -103,13 +133,16 @@ void predict(WhatIf& one, const Conditions& conditions, const std::vector<Replay
   std::vector<Microseconds> times;
   std::vector<double> ratios;
   for (const ReplayedStep& step : steps) {
-    ratios.push_back(ratio_of(step.replay->length(step.step, conditions), step.as_it_ran));
+    const Time before =
+        conditions.by_class ? std::max<Time>(step.replay->length(step.step, {.by_class = true}), 1) : step.as_it_ran;
+    ratios.push_back(ratio_of(step.replay->length(step.step, conditions), before));
     times.emplace_back(static_cast<double>(step.step.length()) / 1000 * ratios.back());
   }
   one.step = rank_interval(times);
   one.step.low *= 1 - error;
   one.step.high *= 1 + error;
   one.ratio = median_ratio(std::move(ratios));
+  if (one.ratio >= 1) { one.how.clear(); }
 }
 
 /// The host's launches are where they were, but behind waits that the trace has. A program that polls waits unseen.
@@ -119,6 +152,7 @@ void refuse_what_gains_nothing(std::vector<WhatIf>& changes) {
   });
   for (WhatIf& one : changes) {
     constexpr double kLeast = 0.0005;
+    if (one.refused.empty() && one.ceiling && one.ratio > 1 + kLeast) { one.refused = "it costs more than it can gain"; }
     if (!one.refused.empty() || std::abs(one.ratio - 1) >= kLeast) { continue; }
     one.refused = host_bound ? "the host launches what follows too late, unless it waits itself and the trace does not say so"
                              : "the step waits for nothing that this changes";
@@ -157,6 +191,7 @@ WhatIfs what_if(const std::vector<RankView>& views) {
                               std::string(row.how),
                               missed.empty() ? std::string(refusal(row.conditions, subjects)) : missed});
     WhatIf& one = result.changes.back();
+    if (one.refused.empty() && row.conditions.comm_blocks > 0) { one.refused = refusal(row.conditions.comm_blocks, replays); }
     if (!one.refused.empty()) { continue; }
     predict(one, row.conditions, steps, *result.replay_error);
     // Of one rank alone a late peer cannot be told from a slow link.

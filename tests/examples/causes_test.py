@@ -17,6 +17,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "scripts" / "gpu"))
 
 import causes
+import changes
 
 
 def document(**us: float) -> dict[str, Any]:
@@ -81,6 +82,33 @@ class CausesTest(unittest.TestCase):
             on_gpus_alone = cause in ("unknown", "power")
             self.assertEqual(done.returncode, 77 if on_gpus_alone else 0, done.stderr[-2000:])
             self.assertEqual(done.stdout.count("step "), 0 if on_gpus_alone else 3)
+
+
+class ChangesTest(unittest.TestCase):
+    def test_predicts_what_can_be_measured(self) -> None:
+        what_if = [
+            {"change": "comm_blocks=8", "step_us": 150.0, "ceiling": False},
+            {"change": "link=2", "step_us": 50.0, "ceiling": False},
+            {"change": "priority", "refused": "no race"},
+        ]
+        found = changes.predictions({"step_us": {"median": 100.0}, "what_if": what_if})
+        self.assertEqual(found[0], {"change": "priority", "predicted": 0.0, "refused": "no race"})
+        self.assertEqual(found[1], {"change": "comm_blocks=8", "predicted": 0.5, "ceiling": False})
+        self.assertEqual(len(found), 2)
+
+    def test_judges_signs_and_errors(self) -> None:
+        # Errors of 0.03, none below the ceiling, 0.14 where a ceiling loses, and 0.01: of the first three changes 12, 0 and 280 %.
+        rows = [
+            {"predicted": 0.28, "measured": 0.25},
+            {"predicted": -0.09, "measured": -0.05, "ceiling": True},
+            {"predicted": -0.09, "measured": 0.05, "ceiling": True},
+            {"predicted": 0.0, "measured": 0.01},
+            {"predicted": 0.5},
+        ]
+        found = changes.verdict(rows)
+        self.assertEqual((found["measured"], found["of_2_percent"], found["right_signs"]), (4, 3, 0.667))
+        self.assertAlmostEqual(found["median_error_of_change"], 0.12)
+        self.assertAlmostEqual(found["median_error_of_step"], 0.02)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "explain/block_budget.hpp"
 #include "explain/meetings.hpp"
 #include "explain/replay.hpp"
 #include "unit/explain/trace_text.hpp"
@@ -78,6 +79,83 @@ TEST(Replay, BeginsCollectivesFirst) {
   EXPECT_EQ(replayed(view, {.communication_first = true}), 699'000) << "100 + 400 + 199";
 }
 
+TEST(Replay, HasTheGateHoldUpWhatTookTheSms) {
+  // The same: `later` begins 2 us later, for two ways of handing over, and ends at 602. `second`, 1 us behind, takes 199.
+  TraceText text;
+  text.kernel("first", 7, 100, 200, 90).kernel(kAllReduce, 20, 600, 800, 120);
+  text.kernel("later", 7, 200, 600, 125).kernel("second", 7, 801, 1000, 130);
+  const RankView view = view_of(text.trace());
+  EXPECT_EQ(replayed(view, {.gate = true}), 701'000) << "699 by priority alone";
+}
+
+const WhatIf& change_of(const WhatIfs& all, const std::string& name) {
+  return *std::find_if(all.changes.begin(), all.changes.end(), [&](const WhatIf& one) { return one.change == name; });
+}
+
+/// The shape of a ring, as arguments of its kernel.
+std::string ring(int blocks) {
+  return fmt::format(R"("registers per thread": 96, "shared memory": 82240, "grid": [{}, 1, 1], "block": [544, 1, 1])", blocks);
+}
+
+TEST(BlockBudget, SaysHowFastARingIsOnFewerBlocks) {
+  // On an H200 a block sends 512 threads of 90 MB/s, which are more than the 22 GB/s of an SM. 24 blocks have 528, and the links
+  // 357: 16 blocks send 352 of 357, and 8 blocks 176. Of a transfer 38 us are its start.
+  TraceText text;
+  text.device("NVIDIA H200", 132).kernel("first", 7, 0, 100, 0).kernel(kAllReduce, 20, 100, 1138, 5, ring(24));
+  text.kernel(kAllReduce, 20, 1200, 1300, 6, ring(8)).kernel("second", 7, 1400, 1500, 10);
+  const RankView view = view_of(text.trace());
+  const BlockBudget budget(view);
+  EXPECT_EQ(budget.refusal(), "");
+  EXPECT_EQ(budget.greatest(), 24);
+  const std::size_t large = view.collectives.at(0).row;
+  const std::size_t small = view.collectives.at(1).row;
+  EXPECT_NEAR(static_cast<double>(budget.transfer(large, 1'038'000, 16)), 38'000 + 1e6 * 357 / 352, 1);
+  EXPECT_NEAR(static_cast<double>(budget.transfer(large, 1'038'000, 8)), 38'000 + 1e6 * 357 / 176, 1);
+  EXPECT_EQ(budget.transfer(large, 1'038'000, 32), 1'038'000) << "the links are full";
+  EXPECT_EQ(budget.transfer(large, 20'000, 8), 20'000) << "all of it is its start";
+  EXPECT_EQ(budget.transfer(small, 1'038'000, 16), 1'038'000) << "it has 8 by its size";
+  EXPECT_NEAR(budget.rate_ratio(8), 176.0 / 357, 1e-9);
+}
+
+TEST(BlockBudget, RefusesWhatIsNotKnown) {
+  TraceText text;
+  text.kernel("first", 7, 0, 100, 0).kernel(kAllReduce, 20, 100, 1138, 5, ring(24)).kernel("second", 7, 1400, 1500, 10);
+  EXPECT_THAT(BlockBudget(view_of(text.trace())).refusal(), HasSubstr("how fast this device sends on fewer blocks is not known"));
+  EXPECT_THAT(BlockBudget(view_of(in_a_row().trace())).refusal(), HasSubstr("no collective is a ring of NCCL's"));
+}
+
+TEST(WhatIf, SaysWhatFewerBlocksCost) {
+  // 24 blocks: 100 us, 1,038 of the ring and 100, one behind the other, in steps of 1,240. At 8 blocks the ring takes
+  // 1,000 * 357 / 176 - 1,000 = 1,028.4 us more.
+  TraceText text;
+  text.device("NVIDIA H200", 132);
+  for (int step = 0; step < 3; ++step) {
+    const int at = 1240 * step;
+    text.kernel("first", 7, at, at + 100, 0).kernel(kAllReduce, 20, at + 101, at + 1139, 1, ring(24));
+    text.kernel("second", 7, at + 1140, at + 1239, 2);
+  }
+  std::vector<RankView> views;
+  views.push_back(view_of(text.trace()));
+  const WhatIfs found = what_if(views);
+  EXPECT_NEAR(change_of(found, "comm_blocks=8").ratio, (1240 + 1028.4) / 1240, 1e-3);
+  EXPECT_FALSE(change_of(found, "comm_blocks=8").ceiling);
+  EXPECT_THAT(change_of(found, "comm_blocks=32").refused, HasSubstr("waits for nothing that this changes"));
+  EXPECT_THAT(change_of(found, "symmetric_memory").refused, HasSubstr("no kernel runs both beside communication and alone"));
+  EXPECT_THAT(change_of(found, "gate").refused, HasSubstr("no collective waited for SMs"));
+}
+
+TEST(Replay, SlowsKernelsAsLongAsCollectivesRun) {
+  // A gemm takes 100 us alone and 150 beside the all-reduce, as the second and the third do; 1 us is between two. With a transfer
+  // of 362.4 us instead of 302 the all-reduce runs until 462.4. The fourth begins at 403: in the 59.4 us beside it gets done what
+  // takes 39.6 alone, and ends 19.8 us later.
+  TraceText text;
+  text.kernel("gemm", 7, 0, 100, 0).kernel(kAllReduce, 20, 100, 402, 1).kernel("gemm", 7, 101, 251, 2);
+  text.kernel("gemm", 7, 252, 402, 3).kernel("gemm", 7, 403, 503, 4).kernel("last", 7, 504, 514, 5);
+  const RankView view = view_of(text.trace());
+  EXPECT_NEAR(static_cast<double>(replayed(view, {.by_class = true})), 514'000, 2);
+  EXPECT_NEAR(static_cast<double>(replayed(view, {.transfer = 1.2, .by_class = true})), 533'800, 2);
+}
+
 TEST(Replay, GivesCollectivesStreamsOfTheirOwn) {
   // The all-reduce queues behind the gather until 401. On a stream of its own it would run from 201 to 400, and `second` waits for
   // `later`, which ends at 400, and for the all-reduce, 1 us more.
@@ -96,10 +174,6 @@ TEST(Replay, GivesKernelsTheirPaceAlone) {
   const RankView view = view_of(text.trace());
   EXPECT_EQ(replayed(view, {}), 250'000);
   EXPECT_EQ(replayed(view, {.undisturbed = true}), 240'000);
-}
-
-const WhatIf& change_of(const WhatIfs& all, const std::string& name) {
-  return *std::find_if(all.changes.begin(), all.changes.end(), [&](const WhatIf& one) { return one.change == name; });
 }
 
 TEST(WhatIf, SaysWhatALinkAndPunctualPeersWouldMakeOfAStep) {
@@ -131,6 +205,16 @@ TEST(WhatIf, RefusesAllWhereTheReplayMissesTheSteps) {
   const WhatIfs found = what_if(views);
   ASSERT_FALSE(found.changes.empty());
   for (const WhatIf& one : found.changes) { EXPECT_THAT(one.refused, HasSubstr("the replay misses steps by 57 %")); }
+}
+
+TEST(WhatIf, RefusesAGateThatOnlyCosts) {
+  // `later` takes the SMs for 15 us, and hides the all-reduce all the same. The gate would hold it up for twice 15 us.
+  TraceText text;
+  text.kernel("first", 7, 100, 200, 90).kernel(kAllReduce, 20, 215, 400, 120);
+  text.kernel("later", 7, 200, 600, 125).kernel("second", 7, 601, 1000, 130);
+  std::vector<RankView> views;
+  views.push_back(view_of(text.trace()));
+  EXPECT_EQ(change_of(what_if(views), "gate").refused, "it costs more than it can gain");
 }
 
 TEST(WhatIf, SaysNothingWithoutCommunication) {

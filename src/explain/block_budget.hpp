@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "elbowroom/model/device_facts.hpp"
+#include "explain/rank_view.hpp"
+
+namespace elbowroom::explain {
+
+/// Whether it is a ring of NCCL's on ordinary memory, of an operation that NCCL has kernels on symmetric memory for.
+bool has_symmetric_kernel(const Trace& trace, const Collective& collective);
+
+/// What another number of blocks makes of NCCL's rings in a trace, by the simulator's fitted speeds of the device.
+class BlockBudget {
+ public:
+  explicit BlockBudget(const RankView& view);
+
+  /// Why nothing can be said; empty where something can.
+  [[nodiscard]] const std::string& refusal() const { return refusal_; }
+  /// The most that a ring has, which is the library's own choice.
+  [[nodiscard]] std::int64_t greatest() const { return greatest_; }
+  /// How long a transfer of `time` lasts when the library gives a ring at most `blocks`, or at least where that is more than
+  /// greatest(). A ring that has fewer by its size keeps them, and so does what is no ring.
+  [[nodiscard]] Time transfer(std::size_t row, Time time, std::int64_t blocks) const;
+  /// The rate of a ring of `blocks`, of that of greatest().
+  [[nodiscard]] double rate_ratio(std::int64_t blocks) const;
+
+ private:
+  [[nodiscard]] double rate(std::int64_t blocks) const;
+  /// Absent: it is no ring, or the trace does not have its grid.
+  [[nodiscard]] std::optional<std::int64_t> ring_blocks(std::size_t row) const;
+
+  const Trace& trace_;
+  std::optional<SimulatedSpeeds> speeds_;
+  std::int64_t greatest_ = 0;
+  std::int64_t threads_ = 0;
+  std::string refusal_;
+};
+
+}  // namespace elbowroom::explain
