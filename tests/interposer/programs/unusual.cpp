@@ -40,6 +40,7 @@ void nothing() {
     const TwoStreams two;
     cu::Context other = nullptr;
     EXPECT(cuCtxCreate_v2(&other, 0, 0) == 0 && cuCtxDestroy_v2(other) == 0 && cuCtxSetCurrent(two.context) == 0);
+    EXPECT(!passes(two));
     use_device(0);
     EXPECT(cuDevicePrimaryCtxRelease_v2(0) == 0 && !passes(two));
   });
