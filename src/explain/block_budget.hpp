@@ -13,7 +13,8 @@ namespace elbowroom::explain {
 /// Whether it is a ring of NCCL's on ordinary memory, of an operation that NCCL has kernels on symmetric memory for.
 bool has_symmetric_kernel(const Trace& trace, const Collective& collective);
 
-/// What another number of blocks makes of NCCL's rings in a trace, by the simulator's fitted speeds of the device.
+/// What another number of blocks makes of NCCL's rings in a trace, by the simulator's fitted speeds of the device. NCCL names its
+/// kernels for rings whatever they run: trees are taken for rings.
 class BlockBudget {
  public:
   explicit BlockBudget(const RankView& view);

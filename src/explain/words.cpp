@@ -12,6 +12,8 @@
 namespace elbowroom::explain {
 namespace {
 
+constexpr std::size_t kMostLetters = 48;
+
 /// Without what stands in angle brackets and parentheses.
 std::string without_brackets(std::string_view name) {
   constexpr std::string_view kAnonymous = "(anonymous namespace)::";
@@ -58,11 +60,14 @@ std::string short_name(std::string_view name) {
     bare.erase(0, space + 1);
   }
   if (bare.empty()) { bare = name; }
-  constexpr std::size_t kLongest = 48;
-  return detail::fitted(bare, kLongest);
+  return detail::fitted(bare, kMostLetters);
 }
 
-std::string kernel_words(const Trace& trace, std::size_t row) { return short_name(trace.texts.text(trace.rows.name[row])); }
+std::string kernel_words(const Trace& trace, std::size_t row) {
+  const std::string& name = trace.texts.text(trace.rows.name[row]);
+  // "Memcpy HtoD (Pinned -> Device)" is no name of C++.
+  return trace.rows.kind[row] == RowKind::kernel ? short_name(name) : detail::fitted(name, kMostLetters);
+}
 
 std::string stream_words(const Trace& trace, std::uint32_t stream) { return trace.texts.text(trace.streams[stream].number); }
 

@@ -159,6 +159,14 @@ TEST(Cause, IsCopiesWhereTheyRunInsteadOfKernels) {
   }
 }
 
+TEST(Cause, NamesACopyAsItIs) {
+  TraceText text;
+  text.kernel("first", 7, 100, 200, 90).kernel(kAllReduce, 20, 150, 300, 120);
+  text.copy("Memcpy DtoD (Device -> Device)", 7, 302, 400, 64, 130).kernel("second", 7, 400, 500, 131);
+  expect_one(in_first_step(view_of(text.trace())), {200'000, 300'000}, Cause::program_order, 100'000, 100'000,
+             "Memcpy DtoD (Device -> Device) was launched and waited 100 us for it");
+}
+
 TEST(Cause, IsUnknownWhereNoLaunchIsInTheTrace) {
   TraceText text;
   text.kernel("first", 7, 100, 200, {}).kernel(kAllReduce, 20, 150, 300, {}).kernel("second", 7, 302, 400, {});
