@@ -27,6 +27,7 @@ finish() {
 
 tables=0
 for case in "${cases[@]}"; do
+  mkdir "$work/$case.tmp"
   mapfile -t command < <(bench "$case")
   "${command[@]}" >"$work/$case.one" 2>/dev/null || skip 'the simulator, which does not run here'
 done
@@ -50,14 +51,15 @@ job() {
   right "$name" "$case"
 }
 
-# two_jobs NAME LAUNCHER...: two jobs at once on this host, each of which has to print its own table.
+# two_jobs NAME LAUNCHER...: two jobs at once on this host, each of which has to print its own table. Open MPI gets a folder for each: where two
+# of its mpirun make /tmp/ompi.HOST.UID at once, one of them ends with "mkdir: File exists".
 two_jobs() {
   local name=$1 run case command
   shift
   for ((run = 0; run < runs; ++run)); do
     for case in "${cases[@]}"; do
       mapfile -t command < <(bench "$case")
-      timeout 120 "$@" "${command[@]}" >"$work/$case.out" 2>"$work/$case.err" </dev/null &
+      OMPI_MCA_orte_tmpdir_base=$work/$case.tmp timeout 120 "$@" "${command[@]}" >"$work/$case.out" 2>"$work/$case.err" </dev/null &
     done
     wait
     for case in "${cases[@]}"; do right "$name" "$case"; done
