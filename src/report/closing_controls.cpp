@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "run/trial_words.hpp"
+
 namespace elbowroom::detail {
 namespace {
 
@@ -147,7 +149,9 @@ void add_controls(const RunReport& report, ClosingFacts& facts) {
     collectives += collectives_of(process);
     if (process.trial.state && process.trial.state != TrialState::off) { comparing.push_back(&process); }
   }
-  for (const auto& [what, processes] : total_activity(report.processes).passed_through) { facts.left_alone.push_back(what); }
+  for (const auto& [what, processes] : total_activity(report.processes).passed_through) {
+    if (what != run::kContextEnded) { facts.left_alone.push_back(what); }
+  }
   if (collectives == 0) { return facts.left_alone.push_back("no collective of NCCL was seen"); }
   return report.policy == "auto" && !comparing.empty() ? add_trials(comparing, facts) : add_applied(report, facts);
 }

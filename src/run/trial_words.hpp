@@ -22,4 +22,7 @@ inline constexpr const char* kPlainArm = "plain";
 inline constexpr std::array<const char*, 4> kArmControls = {"priority", "gate", "shape", "sm_target"};
 inline constexpr const char* kBetweenControls = ", ";
 
+/// The one reason to stand aside that programs meet at their end as well.
+inline constexpr const char* kContextEnded = "a context that was used is destroyed";
+
 }  // namespace elbowroom::run

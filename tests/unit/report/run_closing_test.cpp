@@ -170,6 +170,13 @@ TEST(RunClosing, SaysWhatElbowroomStoodAsideFor) {
             "comparison did (640 collectives)");
 }
 
+// A program that resets its devices before it ends stood aside for nothing.
+TEST(RunClosing, LeavesOutThatAContextEnded) {
+  ProcessReport ended = undecided();
+  ended.activity.passed_through["a context that was used is destroyed"] = 1;
+  EXPECT_EQ(line_of(run_with({ended})), line_of(run_with({undecided()})));
+}
+
 TEST(RunClosing, SaysWhichPartAPyTorchDoesNotAllow) {
   EXPECT_EQ(
       line_of(run_with({undecided(R"({"left_out": [{"part": "gathers", "reason": "PyTorch 2.16.0 lacks x"}],
