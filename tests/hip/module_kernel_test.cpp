@@ -18,7 +18,11 @@ using testing::small;
 /// A code object of the fake, whose modules have every kernel that it knows.
 class HipModuleKernel : public testing::FakeRocm {
  protected:
-  HipModuleKernel() : file_(std::filesystem::path(::testing::TempDir()) / "own.hsaco") { write("a code object"); }
+  HipModuleKernel()
+      : file_(std::filesystem::path(::testing::TempDir()) /
+              (std::string("own_") + ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".hsaco")) {
+    write("a code object");
+  }
   ~HipModuleKernel() override { std::filesystem::remove(file_); }
 
   void write(const std::string& text) const { std::ofstream(file_) << text; }
