@@ -4,9 +4,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
-
-#include "run/trial_words.hpp"
 
 /// What a program may do that the interposer does not follow. Once any of it is seen, the interposer stands aside for good: every
 /// hook calls the function that the program meant, and the report names the row. Nothing that was ever gained depends on acting
@@ -57,7 +54,6 @@ inline constexpr std::array<const char*, kUnusualRows> kUnusualWords{
     "a context that was used is destroyed",
     "more than 65,534 threads use default streams of their own",
 };
-static_assert(std::string_view(kUnusualWords[static_cast<std::size_t>(Unusual::ended_context)]) == run::kContextEnded);
 
 /// What was seen, as a bit for each row, and who did each first; null: nobody is named.
 struct UnusualSeen {

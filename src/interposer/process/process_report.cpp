@@ -8,15 +8,20 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "interposer/core/unusual.hpp"
 #include "interposer/process/files.hpp"
 #include "interposer/process/hook_table.hpp"
 #include "interposer/process/process.hpp"
 #include "run/environment.hpp"
+#include "run/trial_words.hpp"
 
 namespace elbowroom::interposer::process {
 namespace {
+
+// The other side knows this row by its words.
+static_assert(std::string_view(kUnusualWords[static_cast<std::size_t>(Unusual::ended_context)]) == run::kContextEnded);
 
 constexpr std::size_t kPathBytes = 4096;
 
