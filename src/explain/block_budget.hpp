@@ -10,11 +10,11 @@
 
 namespace elbowroom::explain {
 
-/// Whether it is a ring of NCCL's on ordinary memory, of an operation that NCCL has kernels on symmetric memory for.
+/// True for a ring of NCCL's on ordinary memory whose operation has kernels on symmetric memory.
 bool has_symmetric_kernel(const Trace& trace, const Collective& collective);
 
-/// What another number of blocks makes of NCCL's rings in a trace, by the simulator's fitted speeds of the device. NCCL names its
-/// kernels for rings whatever they run: trees are taken for rings.
+/// NCCL's rings in a trace with another number of blocks, by the simulator's fitted speeds of the device. NCCL names its kernels
+/// for rings whatever they run: trees are taken for rings.
 class BlockBudget {
  public:
   explicit BlockBudget(const RankView& view);

@@ -4,7 +4,7 @@
 
 #include "interposer/hip/hip_abi.hpp"
 
-/// What programs and the stand-in say to each other beyond what the interposer touches.
+/// Values that programs and the stand-in exchange, and that the interposer never touches.
 namespace elbowroom::interposer::hip {
 
 inline constexpr Result kErrorInvalidValue = 1;

@@ -176,7 +176,7 @@ struct CoreState {
   /// Blocks per SM that the rules leave the launch, by its kernel's name or footprint; 0: no rule is for it, or no cap is applied.
   [[nodiscard]] std::uint32_t cap_of(const KernelRecord& kernel, const LaunchFacts& facts, const Stream& stream) const;
   Decision decide_collective(const LaunchFacts& facts, std::uint16_t kernel, Hold& hold);
-  /// What may wait for other ranks, the host or another process, with that many blocks.
+  /// Of work that may wait for other ranks, the host or another process, with that many blocks.
   Decision decide_unknown(StreamId stream, std::uint32_t blocks, Hold& hold);
   Decision decide_compute(const LaunchFacts& facts, std::uint16_t kernel, Hold& hold);
   /// That the end event of the collective is recorded now, by the caller; kNoEvent: another call is about to record it.

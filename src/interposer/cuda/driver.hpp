@@ -10,7 +10,7 @@
 
 namespace elbowroom::interposer::cuda {
 
-/// CUDA's driver. What is public here the rooms of driver/ ask of each vendor's. One object in a process, shared by all threads. A
+/// CUDA's driver. Its public members are those that driver/ asks of each vendor's. One object in a process, shared by all threads. A
 /// place is what streams and events belong to and go with: here a context.
 struct Driver {
   using Stream = cu::Stream;
