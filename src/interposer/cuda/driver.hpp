@@ -10,8 +10,8 @@
 
 namespace elbowroom::interposer::cuda {
 
-/// CUDA's driver. Its public members are those that driver/ asks of each vendor's. One object in a process, shared by all threads. A
-/// place is what streams and events belong to and go with: here a context.
+/// CUDA's driver. Its public members are those that driver/ asks of each vendor's. One object in a process, shared by all threads.
+/// A place is what streams and events belong to and go with: here a context.
 struct Driver {
   using Stream = cu::Stream;
   using Event = cu::Event;
