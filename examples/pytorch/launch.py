@@ -1,6 +1,6 @@
 """Starts one process per GPU and waits for them: what torchrun does on one machine, without importing torch for itself.
 
-usage: python3 launch.py [-n PROCESSES] SCRIPT [ARGUMENT...]
+usage: python3 launch.py [-n PROCESSES] [--as-hosts] SCRIPT [ARGUMENT...]
 """
 
 from __future__ import annotations
@@ -55,9 +55,15 @@ def stop(processes: list[subprocess.Popen[bytes]]) -> None:
         process.wait()
 
 
-def launch(command: list[str], ranks: int) -> int:
+def host_environment(rank: int, as_hosts: bool) -> dict[str, str]:
+    """Ranks of different hosts, to NCCL: they talk by sockets."""
+    return {"NCCL_HOSTID": f"host-{rank}", "NCCL_SOCKET_IFNAME": "lo"} if as_hosts else {}
+
+
+def launch(command: list[str], ranks: int, as_hosts: bool) -> int:
     port = free_port()
-    processes = [subprocess.Popen(command, env=rank_environment(rank, ranks, port)) for rank in range(ranks)]
+    environments = [rank_environment(rank, ranks, port) | host_environment(rank, as_hosts) for rank in range(ranks)]
+    processes = [subprocess.Popen(command, env=environment) for environment in environments]
 
     def forward(number: int, _frame: object) -> None:
         for process in processes:
@@ -74,10 +80,11 @@ def launch(command: list[str], ranks: int) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-n", "--processes", type=int, default=2)
+    parser.add_argument("--as-hosts", action="store_true", help="NCCL takes each process for a host of its own")
     parser.add_argument("script")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     options = parser.parse_args()
-    return launch([sys.executable, options.script, *options.arguments], options.processes)
+    return launch([sys.executable, options.script, *options.arguments], options.processes, options.as_hosts)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 """Programs under two builds of `elbowroom run` and without any, launch by launch in turns, on the same two GPUs.
 
 usage: scripts/gpu/builds_in_turns.py --before PROGRAM --after PROGRAM [--raw EXAMPLE] [--launches 6] [--seconds 400] [--json FILE] [--policies gate,auto]
+       scripts/gpu/builds_in_turns.py --before PROGRAM --after PROGRAM --programs ddp,fsdp2 [...]      those of the yardstick, under `auto`
 
 The loops of examples/pytorch run in one process (`suite.py`), raw_overlap in one of its own. Printed are, for each program and policy, medians of
 launches and the ratio of after to before with the 95 % interval of Student's t over the logarithms of launches; digests must be equal in all launches.
@@ -17,11 +18,18 @@ import os
 import statistics
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import launched
 from two_builds import interval
+
+sys.path.insert(0, str(launched.REPOSITORY / "scripts" / "yardstick"))
+
+import catalog  # noqa: E402
+import launches  # noqa: E402
 
 LOOPS = "overlap_loop,free_loop"
 
@@ -32,6 +40,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--after", required=True)
     parser.add_argument("--raw", default="")
     parser.add_argument("--policies", default="gate,auto")
+    parser.add_argument("--programs", default="", help=f"some of {', '.join(catalog.NAMES)}, in the place of the loops")
     parser.add_argument("--launches", type=int, default=6)
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--warm-up", type=int, default=200, help="long enough for `auto` to decide")
@@ -66,6 +75,16 @@ def launch(command: list[str], build: str, policy: str, timeout: float) -> list[
     return [row | {"closing": closing} for row in rows]
 
 
+def trained(program: catalog.Program, build: str, policy: str, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """A program of the yardstick. Its sums may differ in their last bits, so that its loss is kept and no digest."""
+    plan = launches.Plan(build, options.raw, 2, options.steps, options.warm_up, options.timeout)
+    arm = catalog.Arm(catalog.PLAIN, "plain") if not build else catalog.run_arm(f"--policy={policy}")
+    record = launches.launch(program, arm, plan, False, None)
+    if "steps_ms" not in record:
+        return [{"code": 1, "errors": record.get("failure", record.get("skipped", ""))}]
+    return [{"code": 0, "example": program.name, "ms": statistics.median(record["steps_ms"]), "loss": record.get("loss"), "digest": ""}]
+
+
 def change(before: list[float], after: list[float]) -> str:
     logs = [math.log(b / a) for a, b in zip(before, after, strict=False)]
     middle = statistics.median(after) / statistics.median(before) - 1
@@ -79,16 +98,20 @@ def main() -> int:
     options = parse()
     arms = [("plain", "", "")] + [(f"{name} {policy}", build, policy) for policy in options.policies.split(",") for name, build in (("before", options.before), ("after", options.after))]
     begin, results = time.monotonic(), []
+    how: dict[str, Callable[[str, str], list[dict[str, Any]]]] = {
+        **{name: partial(launch, command, timeout=options.timeout) for name, command in programs(options).items() if not options.programs},
+        **{one.name: partial(trained, one, options=options) for one in (catalog.chosen(options.programs) if options.programs else [])},
+    }
     for number in range(options.launches):
-        for program, command in programs(options).items():
+        for program, start in how.items():
             for arm, build, policy in arms if number % 2 == 0 else reversed(arms):
                 if time.monotonic() - begin > options.seconds:
                     break
-                rows = launch(command, build, policy, options.timeout)
+                rows = start(build, policy)
                 results += [{"program": row.get("example", program), "arm": arm, "launch": number} | row for row in rows]
                 print(f"{arm:14}", *(f"{row.get('example', program)} {row.get('ms', row['code'])}" for row in rows), flush=True)
-    if options.json:
-        Path(options.json).write_text(json.dumps(results, indent=1) + "\n")
+                if options.json:
+                    Path(options.json).write_text(json.dumps(results, indent=1) + "\n")
     failed = any(row["code"] for row in results)
     for program in dict.fromkeys(row["program"] for row in results if "ms" in row):
         rows = [row for row in results if row["program"] == program and "ms" in row]

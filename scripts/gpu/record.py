@@ -1,9 +1,9 @@
-"""Recordings on two GPUs, in at most four minutes: each program plain and under `elbowroom explain --`, what a step costs in both, and explain's answer.
+"""Recordings on two GPUs, in at most seven minutes: each program plain and under `elbowroom explain --`, what a step costs in both, and explain's answer.
 
     python3 -B scripts/gpu/record.py --elbowroom build/gpu/elbowroom --raw build/gpu/example_raw_overlap --out OUT
 
 Needs two GPUs and the torch of the Python that runs this. ddp also has torch.profiler record at its end, behind the recording: its trace must have
-kernels. One more launch records under `elbowroom run --record`. OUT has a recording, a document and an answer for each, and record.json.
+kernels. Each is recorded under `elbowroom run --record` too. OUT has a recording, a document and an answer for each, and record.json.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from typing import Any
 import launched
 
 # Steps of some 14 s on an H100.
-STEPS = {"ddp": 400, "fsdp2": 330, "tensor_parallel": 900, "raw_overlap": 2500}
-AFTER = {"raw_overlap": "6"}  # it imports no PyTorch
+STEPS = {"ddp": 400, "fsdp2": 330, "tensor_parallel": 900, "raw_overlap": 2500, "moe": 300, "jax_data_parallel": 500}
+OWN_PROCESS = ("raw_overlap", "jax_data_parallel")  # both GPUs in one process, and no PyTorch
+AFTER = {"raw_overlap": "6"}
 BEGIN = time.monotonic()
 
 
@@ -32,7 +33,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--raw", required=True, help="the program of examples/raw_overlap.cu")
     parser.add_argument("--out", required=True, type=Path)
     parser.add_argument("--programs", default=",".join(STEPS))
-    parser.add_argument("--seconds", type=float, default=235, help="for all launches")
+    parser.add_argument("--seconds", type=float, default=420, help="for all launches")
     parser.add_argument("--scale", type=float, default=1, help="of the numbers of steps")
     return parser.parse_args()
 
@@ -41,8 +42,11 @@ def command_of(options: argparse.Namespace, program: str) -> list[str]:
     steps = str(int(STEPS[program] * options.scale))
     if program == "raw_overlap":
         return [options.raw, "--mode", "plain", "--steps", steps]
+    script = str(launched.REPOSITORY / "examples" / "programs" / f"{program}.py")
+    if program in OWN_PROCESS:
+        return [sys.executable, script, "--gpus", "2", "--steps", steps]
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone"]
-    return [*torchrun, str(launched.REPOSITORY / "examples" / "programs" / f"{program}.py"), "--steps", steps]
+    return [*torchrun, script, "--steps", steps]
 
 
 def steps_ms(program: str, output: str) -> list[float]:
@@ -101,13 +105,13 @@ def main() -> int:
         note(launch(options, program, "plain", []))
         profiled = ["--trace", str(traces / "rank0.json")] if program == "ddp" else []
         note(launch(options, program, "explain", profiled))
-    if "ddp" in programs:
-        note(launch(options, "ddp", "run", []))
+    for program in programs:
+        note(launch(options, program, "run", []))
     if (traces / "rank0.json.rank1").exists():
         shutil.move(traces / "rank0.json.rank1", traces / "rank1.json")
     for program in programs:
         answer(options, f"{program}-explain")
-    answer(options, "ddp-run")
+        answer(options, f"{program}-run")
     done = launched.run([options.elbowroom, "explain", str(traces)], dict(os.environ), 60)
     (options.out / "ddp-profiler.answer.txt").write_text(done.output + done.errors)
     print(f"== ddp by torch.profiler: {done.output}{done.errors}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What `elbowroom explain --` records on two GPUs and what it costs, in at most four minutes. Binaries are taken from build/gpu (made by
+# What `elbowroom explain --` records on two GPUs and what it costs, in at most seven minutes. Binaries are taken from build/gpu (made by
 # scripts/gpu/build.sh or collect.sh) or from build/release.
 #   usage: scripts/gpu/record.sh OUT [OPTIONS of record.py]
 set -uo pipefail

@@ -41,6 +41,7 @@ class Program:
     traced: bool = True  # takes --trace
     gpus: int = 0  # the only number of GPUs that it can use; 0: any from 2
     command: tuple[str, ...] = ()  # of a program that is not of the catalog
+    launcher: tuple[str, ...] = ()  # options of examples/pytorch/launch.py
     step: str = ""  # what it prints of a step: an expression with a group `ms` or `per_second`
 
 
@@ -82,6 +83,7 @@ CATALOG = (
     Program("dtensor_tp", "dtensor_tp.py", own=PRIORITY),
     Program("lightning_fabric", "lightning_fabric.py", own=PRIORITY),
     Program("megatron_ddp", "megatron_ddp.py", own=PRIORITY),
+    Program("ddp_two_hosts", "ddp.py", ("--layers", "2"), own=PRIORITY, launcher=("--as-hosts",)),
     Program("raw_overlap", "", ranks=False, traced=False, gpus=2),
     Program("jax_data_parallel", "jax_data_parallel.py", own=XLA, ranks=False, traced=False),
     Program("jax_fully_sharded", "jax_fully_sharded.py", own=XLA, ranks=False, traced=False),

@@ -46,7 +46,7 @@ def program_command(program: catalog.Program, arm: catalog.Arm, plan: Plan) -> l
         return [plan.raw, *([] if "--mode" in common else ["--mode", "plain"]), *common]
     script = str(catalog.PROGRAMS / program.script)
     if program.ranks:
-        return [sys.executable, str(catalog.LAUNCHER), "-n", str(plan.gpus), script, *common]
+        return [sys.executable, str(catalog.LAUNCHER), "-n", str(plan.gpus), *program.launcher, script, *common]
     return [sys.executable, script, "--gpus", str(plan.gpus), *common]
 
 
