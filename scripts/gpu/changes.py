@@ -1,9 +1,9 @@
-"""What changes make of programs of examples/causes: predicted by `elbowroom explain` from recordings, and measured on two GPUs.
+"""What changes make of programs: predicted by `elbowroom explain` from recordings, and measured on two GPUs.
 
     python3 -B scripts/gpu/changes.py --elbowroom ELBOWROOM --predict results/predictions/explain-changes.json    # no GPU
     python3 -B scripts/gpu/changes.py --elbowroom ELBOWROOM --out OUT [--programs lost_race,link]                 # two GPUs
 
-The recordings are those of tests/cli/causes. A program is measured as it is before and after two of its changes. A change that
+The recordings are those of tests/cli/causes, or what record.py left in --recordings. A program is measured as it is before and after two of its changes. A change that
 explain refuses is predicted to change nothing. OUT/changes.json has both; a row takes some 13 s, so that five programs need two calls.
 """
 
@@ -19,19 +19,24 @@ from pathlib import Path
 from typing import Any
 
 import launched
+import record
 
-PREDICTIONS = launched.REPOSITORY / "results" / "predictions" / "explain-changes.json"
+PREDICTIONS = launched.REPOSITORY / "results" / "predictions"
 RECORDINGS = launched.REPOSITORY / "tests" / "cli" / "causes"
 PROGRAMS = ("program_order", "shared_stream", "lost_race", "late_peer", "link")
-CHANGES = ("priority", "gate", "comm_blocks=4", "comm_blocks=8", "comm_blocks=16", "comm_blocks=32")
+CHANGES = ("priority", "gate", "comm_blocks=4", "comm_blocks=8", "comm_blocks=16", "comm_blocks=32", "symmetric_memory")
 STEPS = 60
+UNTIL_DECIDED = 160  # steps, in which `run` finds what it keeps
 BEGIN = time.monotonic()
 
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--elbowroom", required=True)
+    parser.add_argument("--raw", default="", help="the program of examples/raw_overlap.cu")
     parser.add_argument("--predict", type=Path)
+    parser.add_argument("--predictions", type=Path, default=PREDICTIONS / "explain-changes.json")
+    parser.add_argument("--recordings", type=Path, default=RECORDINGS)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--programs", default=",".join(PROGRAMS))
     parser.add_argument("--seconds", type=float, default=560)
@@ -55,10 +60,15 @@ def predictions(document: dict[str, Any]) -> list[dict[str, Any]]:
     return sorted(result, key=lambda one: CHANGES.index(one["change"]))
 
 
+def recording_of(options: argparse.Namespace, program: str) -> Path:
+    recorded = options.recordings / f"{program}-explain.tar"
+    return recorded if recorded.exists() else options.recordings / f"{program}.tar.gz"
+
+
 def predict(options: argparse.Namespace) -> int:
     programs = {}
     for program in options.programs.split(","):
-        done = launched.run([options.elbowroom, "explain", str(RECORDINGS / f"{program}.tar.gz"), "--json", "-"], dict(os.environ), 60)
+        done = launched.run([options.elbowroom, "explain", str(recording_of(options, program)), "--json", "-"], dict(os.environ), 60)
         if done.code != 0:
             sys.exit(f"{program}: {done.errors}")
         programs[program] = predictions(json.loads(done.output))
@@ -67,8 +77,13 @@ def predict(options: argparse.Namespace) -> int:
 
 
 def command_of(options: argparse.Namespace, program: str, change: str) -> tuple[list[str], dict[str, str]]:
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone"]
-    command = [*torchrun, str(launched.REPOSITORY / "examples" / "causes" / f"{program}.py"), "--steps", str(STEPS)]
+    if program in record.STEPS:
+        warm_up = UNTIL_DECIDED if change == "symmetric_memory" else STEPS
+        command = [*record.program_command(options.raw, program, STEPS), "--warm-up", str(warm_up)]
+    else:
+        command = [*record.TORCHRUN, str(launched.REPOSITORY / "examples" / "causes" / f"{program}.py"), "--steps", str(STEPS)]
+    if change == "symmetric_memory":
+        return [options.elbowroom, "run", "--no-memory", "--", *command], {}
     if change in ("priority", "gate"):
         return [options.elbowroom, "run", "--policy", change, "--off", "symmetric", "--", *command], {}
     if change.startswith("comm_blocks="):
@@ -84,16 +99,16 @@ def step_ms(options: argparse.Namespace, program: str, change: str) -> float | N
         return None
     command, more = command_of(options, program, change)
     done = launched.run(command, dict(os.environ) | more, min(left, 90))
-    lines = [json.loads(line) for line in done.output.splitlines() if line.startswith("{") and "steps_ms" in line]
-    if done.code != 0 or not lines:
+    times = record.steps_ms(program, done.output)
+    if done.code != 0 or not times:
         print(f"{program}, {change or 'plain'}: exit code {done.code}: {done.errors[-300:]}", file=sys.stderr)
         return None
-    return statistics.median(lines[-1]["steps_ms"][STEPS // 2 :])
+    return statistics.median(times[STEPS // 2 :])
 
 
 def measure(options: argparse.Namespace) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
-    known = json.loads(PREDICTIONS.read_text())["programs"]
+    known = json.loads(options.predictions.read_text())["programs"]
     rows = []
     for program in options.programs.split(","):
         before = step_ms(options, program, "")

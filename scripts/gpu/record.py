@@ -23,6 +23,7 @@ import launched
 # Steps of some 14 s on an H100.
 STEPS = {"ddp": 400, "fsdp2": 330, "tensor_parallel": 900, "raw_overlap": 2500, "moe": 300, "jax_data_parallel": 500}
 OWN_PROCESS = ("raw_overlap", "jax_data_parallel")  # both GPUs in one process, and no PyTorch
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone"]
 AFTER = {"raw_overlap": "6"}
 BEGIN = time.monotonic()
 
@@ -38,15 +39,13 @@ def parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def command_of(options: argparse.Namespace, program: str) -> list[str]:
-    steps = str(int(STEPS[program] * options.scale))
+def program_command(raw: str, program: str, steps: int) -> list[str]:
     if program == "raw_overlap":
-        return [options.raw, "--mode", "plain", "--steps", steps]
+        return [raw, "--mode", "plain", "--steps", str(steps)]
     script = str(launched.REPOSITORY / "examples" / "programs" / f"{program}.py")
     if program in OWN_PROCESS:
-        return [sys.executable, script, "--gpus", "2", "--steps", steps]
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone"]
-    return [*torchrun, script, "--steps", steps]
+        return [sys.executable, script, "--gpus", "2", "--steps", str(steps)]
+    return [*TORCHRUN, script, "--steps", str(steps)]
 
 
 def steps_ms(program: str, output: str) -> list[float]:
@@ -67,7 +66,7 @@ def launch(options: argparse.Namespace, program: str, how: str, extra: list[str]
     if left < 15:
         return {"program": program, "how": how, "left_out": "no time left"}
     begin = time.monotonic()
-    done = launched.run([*prefix, *command_of(options, program), *extra], dict(os.environ), min(left, 60))
+    done = launched.run([*prefix, *program_command(options.raw, program, int(STEPS[program] * options.scale)), *extra], dict(os.environ), min(left, 60))
     times = steps_ms(program, done.output)
     (options.out / f"{name}.out.txt").write_text(done.output)
     (options.out / f"{name}.err.txt").write_text(done.errors)

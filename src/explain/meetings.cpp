@@ -14,15 +14,31 @@ namespace {
 /// Collectives of one group on one rank, in their order.
 using Sequence = std::vector<std::size_t>;
 
-/// A group by its name and ranks. Where the trace names none, each stream of collectives is a group, in the order of their first
-/// use.
+/// What most collectives of each stream do.
+std::map<std::uint32_t, std::string> main_operations(const RankView& view) {
+  std::map<std::uint32_t, std::map<std::string, std::size_t>> counts;
+  for (const Collective& one : view.collectives) { ++counts[one.stream][one.op]; }
+  std::map<std::uint32_t, std::string> result;
+  for (const auto& [stream, of_stream] : counts) {
+    const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
+    result[stream] = std::max_element(of_stream.begin(), of_stream.end(), fewer)->first;
+  }
+  return result;
+}
+
+/// A group by its name and ranks. Where the trace names none, each stream of collectives is a group: by what it mostly does, then
+/// in the order of first use. The order alone differs among ranks whose recordings begin in the middle of a step.
 std::map<std::string, Sequence> groups_of(const RankView& view) {
+  const std::map<std::uint32_t, std::string> operations = main_operations(view);
   std::map<std::uint32_t, std::size_t> ordinals;
+  std::map<std::string, std::size_t> used;
   std::map<std::string, Sequence> groups;
   for (std::size_t i = 0; i < view.collectives.size(); ++i) {
     const Collective& one = view.collectives[i];
-    const std::size_t ordinal = ordinals.try_emplace(one.stream, ordinals.size()).first->second;
-    groups[one.group.empty() ? "stream " + std::to_string(ordinal) : one.group].push_back(i);
+    const std::string& operation = operations.at(one.stream);
+    const auto [ordinal, fresh] = ordinals.try_emplace(one.stream, used[operation]);
+    if (fresh) { ++used[operation]; }
+    groups[one.group.empty() ? operation + " " + std::to_string(ordinal->second) : one.group].push_back(i);
   }
   return groups;
 }

@@ -12,6 +12,7 @@ namespace {
 
 using test::kAllGather;
 using test::kAllReduce;
+using test::kReduceScatter;
 using test::TraceText;
 
 TEST(Meetings, AreByOrderWithinAStream) {
@@ -74,6 +75,20 @@ TEST(Meetings, AreAtOneTimeWhereRanksHaveOneClock) {
   EXPECT_EQ(meetings[0].participants[0].collective, 1U);
   EXPECT_EQ(meetings[0].participants[1].collective, 0U);
   EXPECT_EQ(meetings[0].waited, 11'000) << "49 us and 38";
+}
+
+TEST(Meetings, TakeStreamsByWhatTheyDo) {
+  // Gathers and scatters have a stream each. Rank 0's recording begins with a scatter and rank 1's with a gather; both lack names.
+  TraceText first, second;
+  first.rank(0, 2).kernel("a", 7, 0, 1, 0).kernel(kReduceScatter, 26, 20, 90, 0).kernel(kAllGather, 22, 100, 190, 0);
+  second.rank(1, 2).kernel("a", 7, 0, 1, 0).kernel(kAllGather, 22, 110, 190, 0).kernel(kReduceScatter, 26, 200, 290, 0);
+  first.kernel(kReduceScatter, 26, 210, 290, 0);
+  std::vector<RankView> views;
+  views.push_back(view_of(first.trace()));
+  views.push_back(view_of(second.trace()));
+  const std::vector<Meeting> meetings = meet(views);
+  ASSERT_EQ(meetings.size(), 2U);
+  EXPECT_EQ(meetings[0].transfer, 80'000);  // the gather: 90 us on rank 0, 80 on rank 1
 }
 
 TEST(Meetings, GoBySequenceNumbersWhereAllHaveThem) {
