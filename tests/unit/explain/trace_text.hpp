@@ -17,6 +17,7 @@ namespace elbowroom::explain::test {
 
 inline constexpr char kAllReduce[] = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
 inline constexpr char kAllGather[] = "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+inline constexpr char kReduceScatter[] = "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
 
 /// Every kernel gets a correlation of its own, and a launch unless it has none.
 class TraceText {
