@@ -17,27 +17,12 @@ if [[ ! -e $cubin ]]; then
 fi
 failed=()
 
-# scenario NAME COMPUTE: eight iterations beside an all-reduce of 256 MiB.
-scenario() {
-  printf '{"schema": "elbowroom.scenario/1", "name": "%s", "gpus": 2, "iterations": 8, "pattern": "pipeline", "compute": %s, "collective": %s}\n' "$1" "$2" \
-    '{"op": "all_reduce", "bytes": "256M", "dtype": "bf16"}' >"$out/$1.json"
-}
+. scripts/gpu/checks.sh
 module() { printf '{"kernel": "module", "file": "%s", "function": "%s", %s}' "$cubin" "$1" "$2"; }
-scenario saxpy "$(module saxpy '"grid": [65536], "block": [256], "arguments": [{"f32": 0.5}, {"buffer": "1G", "fill": "uniform"}, {"buffer": "1G"}, {"i64": 268435456}]')"
-scenario product "$(module product '"grid": [128, 128], "block": [32, 8], "arguments": [{"buffer": "64M", "fill": "uniform"}, {"buffer": "64M", "fill": "uniform"}, {"buffer": "64M"}, {"i32": 4096}]')"
-scenario neighbour "$(module neighbour '"grid": [65536], "block": [256], "cluster": 4, "arguments": [{"buffer": "64M", "fill": "uniform"}, {"buffer": "64M"}]')"
-scenario described '{"kernel": "footprint", "threads": 256, "registers": 32, "blocks": 2640, "us_per_block": 20}'
-
-# check NAME EXIT COMMAND...: keeps the output, remembers another exit code.
-check() {
-  local name=$1 expected=$2 code
-  shift 2
-  printf '\n== %s: %s\n' "$name" "$*"
-  timeout --kill-after=5 110 "$@" 2>&1 | tee "$out/$name.txt"
-  code=${PIPESTATUS[0]}
-  [[ $code == "$expected" ]] || failed+=("$name: exit $code, expected $expected")
-}
-says() { grep -qF -- "$2" "$out/$1.txt" || failed+=("$1 does not say: $2"); }
+scenario saxpy "$(module saxpy '"grid": [65536], "block": [256], "arguments": [{"f32": 0.5}, {"buffer": "1G", "fill": "uniform"}, {"buffer": "1G"}, {"i64": 268435456}]')" 8 256M
+scenario product "$(module product '"grid": [128, 128], "block": [32, 8], "arguments": [{"buffer": "64M", "fill": "uniform"}, {"buffer": "64M", "fill": "uniform"}, {"buffer": "64M"}, {"i32": 4096}]')" 8 256M
+scenario neighbour "$(module neighbour '"grid": [65536], "block": [256], "cluster": 4, "arguments": [{"buffer": "64M", "fill": "uniform"}, {"buffer": "64M"}]')" 8 256M
+scenario described '{"kernel": "footprint", "threads": 256, "registers": 32, "blocks": 2640, "us_per_block": 20}' 8 256M
 
 for name in saxpy product; do
   check "bench-$name" 0 "$bin/elbowroom" bench --backend cuda --scenario "$out/$name.json" --json "$out/bench-$name.json"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/dynamic_library.hpp"
+#include "backend_cuda/cublaslt_products.hpp"
 #include "elbowroom/base/environment.hpp"
 
 namespace elbowroom::cuda {
@@ -31,19 +32,26 @@ class CublasLibrary final : public gpu::BlasLibrary {
     return {};
   }
 
-  [[nodiscard]] Status check(int code, const char* call) const override {
-    if (code == 0) { return {}; }
-    return failed(fmt::format("{} failed: cuBLAS status {}", call, code));
+  [[nodiscard]] Status check(int code, const char* call) const override { return check_cublas(code, call); }
+
+  // A handle of cuBLAS is one of cuBLASLt.
+  [[nodiscard]] Status accepts(const gpu::BlasLaunch& launch, const gpu::Product& product) override {
+    if (product.dtype != DataType::e4m3) { return {}; }
+    if (Status bound = in_e4m3_.bind_all(opened_); !bound) {
+      return unavailable(fmt::format("library_gemm: {}", bound.error().message));
+    }
+    return in_e4m3_.choose(launch, product);
   }
 
-  [[nodiscard]] Status multiply(gpu::BlasHandle handle, const gpu::Product& product) const override {
-    const cudaDataType type = product.dtype == DataType::f32 ? CUDA_R_32F : CUDA_R_16BF;
+  [[nodiscard]] Status multiply(const gpu::BlasLaunch& launch, const gpu::Product& product) override {
     const auto& [m, n, k, dtype, a, b, c] = product;
+    if (dtype == DataType::e4m3) { return in_e4m3_.multiply(launch, product); }
+    const cudaDataType type = dtype == DataType::f32 ? CUDA_R_32F : dtype == DataType::f16 ? CUDA_R_16F : CUDA_R_16BF;
     const float one = 1;
     const float zero = 0;
     // cuBLAS is column major: row-major C = A B is its C^T = B^T A^T.
-    return check(gemm_ex_(handle, kCublasNoTranspose, kCublasNoTranspose, n, m, k, &one, b, type, n, a, type, k, &zero, c, type, n,
-                          kCublasCompute32F, kCublasGemmDefault),
+    return check(gemm_ex_(launch.handle, kCublasNoTranspose, kCublasNoTranspose, n, m, k, &one, b, type, n, a, type, k, &zero, c,
+                          type, n, kCublasCompute32F, kCublasGemmDefault),
                  "cublasGemmEx");
   }
 
@@ -52,9 +60,15 @@ class CublasLibrary final : public gpu::BlasLibrary {
   int (*gemm_ex_)(gpu::BlasHandle handle, int transpose_a, int transpose_b, int m, int n, int k, const void* alpha, const void* a,
                   cudaDataType type_a, int lda, const void* b, cudaDataType type_b, int ldb, const void* beta, void* c,
                   cudaDataType type_c, int ldc, int compute_type, int algorithm) = nullptr;
+  CublasLtProducts in_e4m3_;
 };
 
 }  // namespace
+
+Status check_cublas(int code, const char* call) {
+  if (code == 0) { return {}; }
+  return failed(fmt::format("{} failed: cuBLAS status {}", call, code));
+}
 
 Result<std::unique_ptr<gpu::BlasLibrary>> load_cublas() {
   std::vector<std::string> names{"libcublas.so.13", "libcublas.so.12", "libcublas.so"};

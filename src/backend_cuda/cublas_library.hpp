@@ -13,6 +13,9 @@ inline constexpr int kCublasNoTranspose = 0;
 inline constexpr int kCublasCompute32F = 68;
 inline constexpr int kCublasGemmDefault = -1;
 
+/// Turns a return code into a Status that names the call.
+Status check_cublas(int code, const char* call);
+
 /// `unavailable` names the files that were tried.
 Result<std::unique_ptr<gpu::BlasLibrary>> load_cublas();
 

@@ -11,13 +11,22 @@ namespace elbowroom::gpu {
 
 using BlasHandle = struct BlasOpaque*;
 
-/// C = A B of row-major matrices, m x k and k x n, all of one type, summed in f32.
+/// C = A B of row-major matrices, m x k and k x n, summed in f32. In e4m3 the matrix units want B by its columns.
 struct Product {
   int m = 0, n = 0, k = 0;
-  DataType dtype = DataType::f32;
+  DataType dtype = DataType::f32;  ///< of A and B; LibraryGemm says that of C
   const void* a = nullptr;
   const void* b = nullptr;
   void* c = nullptr;
+};
+
+/// How a product is launched: on a stream, with memory that the library may write, and for a number of SMs (0: all).
+struct BlasLaunch {
+  BlasHandle handle = nullptr;
+  StreamHandle stream = nullptr;
+  void* workspace = nullptr;
+  std::size_t workspace_bytes = 0;
+  int sm_target = 0;
 };
 
 struct BlasCalls {
@@ -35,8 +44,11 @@ class BlasLibrary {
   BlasLibrary(const BlasLibrary&) = delete;
   BlasLibrary& operator=(const BlasLibrary&) = delete;
 
-  /// Enqueues the product on the handle's stream.
-  [[nodiscard]] virtual Status multiply(BlasHandle handle, const Product& product) const = 0;
+  /// A refusal of products that the current device or the library cannot do, which names the scenario's member.
+  [[nodiscard]] virtual Status accepts(const BlasLaunch& launch, const Product& product) = 0;
+
+  /// Enqueues a product that was accepted; the handle's stream, workspace and target of SMs are the launch's.
+  [[nodiscard]] virtual Status multiply(const BlasLaunch& launch, const Product& product) = 0;
 
   /// Turns a return code into a Status that names the call.
   [[nodiscard]] virtual Status check(int code, const char* call) const = 0;

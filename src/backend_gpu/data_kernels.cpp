@@ -82,14 +82,19 @@ Status check_elementwise(Platform& platform, int device, const void* in, const v
 Status check_gemm(Platform& platform, int device, const GemmCheck& gemm, double* work, Mismatches* out) {
   double* const bx = work;
   double* const abx = work + gemm.k;
-  const auto times = [&](const void* matrix, std::int64_t rows, std::int64_t first, std::int64_t last, std::int64_t stride,
-                         const double* x, double* y) {
-    return run(platform, device, "matrix_times_vector", gemm.dtype_ab, rows, matrix, rows, first, last, stride, x, gemm.seed, y);
+  struct Strides {
+    std::int64_t row, column;
   };
+  const auto times = [&](const void* matrix, std::int64_t rows, std::int64_t first, std::int64_t last, Strides strides,
+                         const double* x, double* y) {
+    return run(platform, device, "matrix_times_vector", gemm.dtype_ab, rows, matrix, rows, first, last, strides.row, strides.column,
+               x, gemm.seed, y);
+  };
+  const Strides of_b = gemm.b_by_columns ? Strides{1, gemm.k} : Strides{gemm.n, 1};
   for (std::int64_t first = 0; first < gemm.n; first += gemm.segment) {
     const std::int64_t last = std::min(first + gemm.segment, gemm.n);
-    if (Status done = times(gemm.b, gemm.k, first, last, gemm.n, nullptr, bx); !done) { return done; }
-    if (Status done = times(gemm.a, gemm.m, 0, gemm.k, gemm.k, bx, abx); !done) { return done; }
+    if (Status done = times(gemm.b, gemm.k, first, last, of_b, nullptr, bx); !done) { return done; }
+    if (Status done = times(gemm.a, gemm.m, 0, gemm.k, {gemm.k, 1}, bx, abx); !done) { return done; }
     const std::int64_t first_index = first / gemm.segment * gemm.m;
     if (Status done = run(platform, device, "compare_rows", gemm.dtype_c, gemm.m, gemm.c, gemm.m, first, last, gemm.n, abx,
                           gemm.tolerance, gemm.seed, first_index, out);

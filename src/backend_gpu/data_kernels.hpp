@@ -13,10 +13,10 @@
 // says so.
 namespace elbowroom::gpu {
 
-/// `count` values uniform in [-1, 1), exact in f32 and bf16; the same for equal (seed, index) on every device.
+/// `count` values uniform in [-1, 1), rounded in e4m3 alone; the same for equal (seed, index) on every device.
 Status fill_uniform(Platform& platform, int device, void* data, std::int64_t count, DataType dtype, std::uint64_t seed);
 
-/// NaN in every element of either type, so that an element that nobody writes cannot pass a check. Waits.
+/// NaN in every element of any type, so that an element that nobody writes cannot pass a check. Waits.
 Status poison(const Runtime& runtime, int device, void* data, Bytes size);
 
 /// The device-side outcome of a check; must be zeroed before.
@@ -51,6 +51,7 @@ struct GemmCheck {
   std::int64_t m = 0, n = 0, k = 0;
   DataType dtype_ab = DataType::f32;
   DataType dtype_c = DataType::f32;
+  bool b_by_columns = false;
   std::int64_t segment = 0;
   double tolerance = 0;
   std::uint64_t seed = 0;

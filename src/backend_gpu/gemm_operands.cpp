@@ -10,18 +10,20 @@
 namespace elbowroom::gpu {
 namespace {
 
-/// Columns of C that one checksum covers. Few enough, where C is rounded to bf16, that one wrong element shows; see tolerance().
+/// Columns of C that one checksum covers. Few enough, where C is rounded to 16 bits, that one wrong element shows; see tolerance().
 std::int64_t segment(const GemmExtents& gemm) {
   return gemm.dtype_c == DataType::f32 ? gemm.n : std::min<std::int64_t>(gemm.n, 1024);
 }
 
 /// How far a checksum may be off. Elements of C are sums of k products of values of variance 1/3, so their deviation is sqrt(k)/3.
 /// Each carries a relative rounding error, and a segment of them adds with random signs. Six deviations never fail by chance. In
-/// units of an element's deviation that is 6 * 2^-9 * sqrt(1024) = 0.4 for bf16 and less than 0.1 for f32 up to n = 250,000. An
-/// element that nobody wrote is NaN and always found; a wrong finite one shifts the checksum by about one deviation.
+/// units of an element's deviation that is 6 * 2^-9 * sqrt(1024) = 0.4 for bf16, 0.05 for f16, and less than 0.1 for f32 up to
+/// n = 250,000. An element that nobody wrote is NaN and always found; a wrong finite one shifts the checksum by about one
+/// deviation. Products of e4m3 are exact in f32, and what Hopper's matrix units drop of their sums is less than bf16's rounding.
 double tolerance(const GemmExtents& gemm) {
   const double element = std::sqrt(static_cast<double>(gemm.k)) / 3;
-  const double rounding = gemm.dtype_c == DataType::f32 ? std::ldexp(1.0, -15) : std::ldexp(1.0, -9);
+  const int bits = gemm.dtype_c == DataType::f32 ? 15 : gemm.dtype_c == DataType::f16 ? 12 : 9;
+  const double rounding = std::ldexp(1.0, -bits);
   return 6 * element * rounding * std::sqrt(static_cast<double>(segment(gemm))) + 1e-3;
 }
 
@@ -80,6 +82,7 @@ Status GemmOperands::verify() const {
                          .k = extents_.k,
                          .dtype_ab = extents_.dtype_ab,
                          .dtype_c = extents_.dtype_c,
+                         .b_by_columns = extents_.b_by_columns,
                          .segment = segment(extents_),
                          .tolerance = tolerance(extents_),
                          .seed = seed_};

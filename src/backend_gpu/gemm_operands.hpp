@@ -15,6 +15,7 @@ struct GemmExtents {
   std::int64_t m = 0, n = 0, k = 0;
   DataType dtype_ab = DataType::f32;
   DataType dtype_c = DataType::f32;
+  bool b_by_columns = false;
 
   [[nodiscard]] Bytes a() const { return m * k * size_of(dtype_ab); }
   [[nodiscard]] Bytes b() const { return k * n * size_of(dtype_ab); }

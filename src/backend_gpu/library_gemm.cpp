@@ -15,13 +15,14 @@ class LibraryGemmKernel final : public ComputeKernel {
                                                      std::uint64_t seed) {
     Result<std::unique_ptr<BlasLibrary>> blas = platform.blas();
     if (!blas) { return blas.error(); }
-    const GemmExtents extents{gemm.m, gemm.n, gemm.k, gemm.dtype, gemm.dtype};
-    Result<GemmOperands> operands = GemmOperands::make(platform, extents, devices, seed);
-    if (!operands) { return operands.error(); }
-    std::unique_ptr<LibraryGemmKernel> made(new LibraryGemmKernel(std::move(*blas), std::move(*operands)));
+    const GemmExtents extents{gemm.m, gemm.n, gemm.k, gemm.dtype, gemm.result(), gemm.dtype == DataType::e4m3};
+    std::unique_ptr<LibraryGemmKernel> made(new LibraryGemmKernel(std::move(*blas), extents));
     for (const int device : devices) {
       if (Status added = made->add_device(platform.runtime(), device); !added) { return added.error(); }
     }
+    Result<GemmOperands> operands = GemmOperands::make(platform, extents, devices, seed);
+    if (!operands) { return operands.error(); }
+    made->operands_ = std::make_unique<GemmOperands>(std::move(*operands));
     made->facts_.shape_refusal = kLibraryKernel;
     return std::unique_ptr<ComputeKernel>(std::move(made));
   }
@@ -35,21 +36,19 @@ class LibraryGemmKernel final : public ComputeKernel {
   [[nodiscard]] const ComputeFacts& facts() const override { return facts_; }
 
   Status launch(int device, StreamHandle stream, const ComputeSettings& settings) override {
-    const OnDevice& here = devices_.at(device);
-    if (Status set = prepare(here, stream, settings); !set) { return set; }
-    const GemmExtents& gemm = operands_.extents();
-    const GemmOperands::OnDevice& data = operands_.on(device);
-    return blas_->multiply(here.handle, {.m = static_cast<int>(gemm.m),
-                                         .n = static_cast<int>(gemm.n),
-                                         .k = static_cast<int>(gemm.k),
-                                         .dtype = gemm.dtype_ab,
-                                         .a = data.a.get(),
-                                         .b = data.b.get(),
-                                         .c = data.c.get()});
+    const int sm_target = settings.sm_target ? static_cast<int>(settings.sm_target->count()) : 0;
+    const BlasLaunch launch = launch_on(device, stream, sm_target);
+    if (Status set = prepare(launch); !set) { return set; }
+    Product product = product_;
+    const GemmOperands::OnDevice& data = operands_->on(device);
+    product.a = data.a.get();
+    product.b = data.b.get();
+    product.c = data.c.get();
+    return blas_->multiply(launch, product);
   }
 
-  Status poison() override { return operands_.poison(); }
-  Status verify() override { return operands_.verify(); }
+  Status poison() override { return operands_->poison(); }
+  Status verify() override { return operands_->verify(); }
 
  private:
   // What cuBLAS recommends for Hopper; given explicitly so that no call allocates.
@@ -58,8 +57,10 @@ class LibraryGemmKernel final : public ComputeKernel {
     BlasHandle handle = nullptr;
     Memory workspace;  ///< null where the library has its own
   };
-  LibraryGemmKernel(std::unique_ptr<BlasLibrary> blas, GemmOperands operands)
-      : blas_(std::move(blas)), operands_(std::move(operands)) {}
+  LibraryGemmKernel(std::unique_ptr<BlasLibrary> blas, const GemmExtents& gemm)
+      : blas_(std::move(blas)),
+        product_{
+            .m = static_cast<int>(gemm.m), .n = static_cast<int>(gemm.n), .k = static_cast<int>(gemm.k), .dtype = gemm.dtype_ab} {}
 
   Status add_device(const Runtime& runtime, int device) {
     if (Status used = runtime.use_device(device); !used) { return used; }
@@ -69,24 +70,30 @@ class LibraryGemmKernel final : public ComputeKernel {
       if (!workspace) { return workspace.error(); }
       here.workspace = std::move(*workspace);
     }
-    return blas_->call(blas_->calls.create, &here.handle);
+    if (Status created = blas_->call(blas_->calls.create, &here.handle); !created) { return created; }
+    return blas_->accepts(launch_on(device, nullptr, 0), product_);
   }
 
-  Status prepare(const OnDevice& here, StreamHandle stream, const ComputeSettings& settings) const {
+  [[nodiscard]] BlasLaunch launch_on(int device, StreamHandle stream, int sm_target) const {
+    const OnDevice& here = devices_.at(device);
+    const std::size_t bytes = here.workspace ? static_cast<std::size_t>(kWorkspace.count()) : 0;
+    return {here.handle, stream, here.workspace.get(), bytes, sm_target};
+  }
+
+  [[nodiscard]] Status prepare(const BlasLaunch& launch) const {
     const BlasCalls& calls = blas_->calls;
-    if (Status set = blas_->call(calls.set_stream, here.handle, stream); !set) { return set; }
+    if (Status set = blas_->call(calls.set_stream, launch.handle, launch.stream); !set) { return set; }
     // Setting the stream drops the workspace that was given before.
     if (calls.set_workspace) {
-      const auto bytes = static_cast<std::size_t>(kWorkspace.count());
-      if (Status set = blas_->call(calls.set_workspace, here.handle, here.workspace.get(), bytes); !set) { return set; }
+      const Status set = blas_->call(calls.set_workspace, launch.handle, launch.workspace, launch.workspace_bytes);
+      if (!set) { return set; }
     }
-    if (!calls.set_sm_count_target) { return {}; }
-    return blas_->call(calls.set_sm_count_target, here.handle,
-                       settings.sm_target ? static_cast<int>(settings.sm_target->count()) : 0);
+    return calls.set_sm_count_target ? blas_->call(calls.set_sm_count_target, launch.handle, launch.sm_target) : Status();
   }
 
   std::unique_ptr<BlasLibrary> blas_;
-  GemmOperands operands_;
+  Product product_;                         ///< without its operands
+  std::unique_ptr<GemmOperands> operands_;  ///< once the library has taken the product on every device
   ComputeFacts facts_;
   std::map<int, OnDevice> devices_;  ///< by number
 };

@@ -15,6 +15,7 @@ namespace elbowroom::hip {
 namespace {
 
 constexpr int kNoTranspose = 111;
+constexpr int kFloat16 = 150;
 constexpr int kFloat32 = 151;
 constexpr int kBfloat16 = 168;
 constexpr int kGemmStandard = 0;
@@ -53,14 +54,19 @@ class RocblasLibrary final : public gpu::BlasLibrary {
     return failed(fmt::format("{} failed: {}", call, status_to_string_(code)));
   }
 
-  [[nodiscard]] Status multiply(gpu::BlasHandle handle, const gpu::Product& product) const override {
-    const int type = product.dtype == DataType::f32 ? kFloat32 : kBfloat16;
+  [[nodiscard]] Status accepts(const gpu::BlasLaunch& /*launch*/, const gpu::Product& product) override {
+    if (product.dtype != DataType::e4m3) { return {}; }
+    return invalid_input("compute.dtype: \"e4m3\", expected \"f32\", \"bf16\" or \"f16\" (rocBLAS multiplies no other)");
+  }
+
+  [[nodiscard]] Status multiply(const gpu::BlasLaunch& launch, const gpu::Product& product) override {
     const auto& [m, n, k, dtype, a, b, c] = product;
+    const int type = dtype == DataType::f32 ? kFloat32 : dtype == DataType::f16 ? kFloat16 : kBfloat16;
     const float one = 1;
     const float zero = 0;
     // rocBLAS is column major: row-major C = A B is its C^T = B^T A^T.
-    return check(gemm_ex_(handle, kNoTranspose, kNoTranspose, n, m, k, &one, b, type, n, a, type, k, &zero, c, type, n, c, type, n,
-                          kFloat32, kGemmStandard, 0, 0),
+    return check(gemm_ex_(launch.handle, kNoTranspose, kNoTranspose, n, m, k, &one, b, type, n, a, type, k, &zero, c, type, n, c,
+                          type, n, kFloat32, kGemmStandard, 0, 0),
                  "rocblas_gemm_ex");
   }
 

@@ -171,6 +171,22 @@ constexpr std::int64_t kLibraryTileN = 256;
 constexpr KernelFootprint kLibraryFootprint{Threads(384), Registers(168), Bytes(0), Bytes(213'188), 1};
 constexpr double kLibraryEfficiency = 0.84;
 
+/// Flop per microsecond of one SM.
+Result<double> product_rate(const DeviceLimits& device, DataType dtype) {
+  struct ByType {
+    const char* member;
+    double SimulatedSpeeds::* rate;
+  };
+  constexpr std::array rates{
+      ByType{"f32_mflops_per_sm", &SimulatedSpeeds::f32_rate}, ByType{"bf16_mflops_per_sm", &SimulatedSpeeds::tensor_rate},
+      ByType{"f16_mflops_per_sm", &SimulatedSpeeds::f16_rate}, ByType{"e4m3_mflops_per_sm", &SimulatedSpeeds::e4m3_rate}};
+  const ByType& one = rates[static_cast<std::size_t>(dtype)];
+  const double rate = performance_of(device).*one.rate;
+  if (rate > 0) { return rate; }
+  return invalid_input(fmt::format("compute.dtype: \"{}\", expected a type whose rate is known: {} has no simulator.{}",
+                                   to_string(dtype), device.name, one.member));
+}
+
 KernelFootprint library_footprint(const DeviceLimits& device) {
   KernelFootprint footprint = kLibraryFootprint;
   // Elsewhere the library fills the SM as well, with what shared memory there is.
@@ -178,19 +194,17 @@ KernelFootprint library_footprint(const DeviceLimits& device) {
   return footprint;
 }
 
-ComputeProfile profile(const LibraryGemm& gemm, const KernelFootprint& footprint, const DeviceLimits& device, Sms sms) {
-  const SimulatedSpeeds& speed = performance_of(device);
+ComputeProfile profile(const LibraryGemm& gemm, const KernelFootprint& footprint, const DeviceLimits& device, double rate) {
   const auto tiles_of = [](std::int64_t extent, std::int64_t tile) { return (extent + tile - 1) / tile; };
   ComputeProfile profile;
   profile.footprint = footprint;
   const std::int64_t tiles = tiles_of(gemm.m, kLibraryTileM) * tiles_of(gemm.n, kLibraryTileN);
-  profile.work = {std::min(sms.count(), tiles), 1, tiles, 1};
+  profile.work = {std::min(device.sms.count(), tiles), 1, tiles, 1};
   profile.persistent = true;
-  const double rate = (gemm.dtype == DataType::f32 ? speed.f32_rate : speed.tensor_rate) * kLibraryEfficiency;
-  profile.tile_time = {2.0 * f(kLibraryTileM * kLibraryTileN * gemm.k) / rate};
-  profile.block_overhead = speed.block_time;
+  profile.tile_time = {2.0 * f(kLibraryTileM * kLibraryTileN * gemm.k) / (rate * kLibraryEfficiency)};
+  profile.block_overhead = performance_of(device).block_time;
   profile.traffic = f((kLibraryTileM + kLibraryTileN) * gemm.k * size_of(gemm.dtype).count()) * kTileMisses +
-                    f(kLibraryTileM * kLibraryTileN * size_of(gemm.dtype).count());
+                    f(kLibraryTileM * kLibraryTileN * size_of(gemm.result()).count());
   profile.memory_share = kLibraryMemoryShare;
   return profile;
 }
@@ -208,7 +222,11 @@ Result<ComputeProfile> compute_profile(const Compute& compute, const KernelFootp
     if (!kernel) { return kernel.error(); }
     return profile(*tiled, *kernel, footprint, speed, most);
   }
-  if (const auto* library = std::get_if<LibraryGemm>(&compute)) { return profile(*library, footprint, device, device.sms); }
+  if (const auto* library = std::get_if<LibraryGemm>(&compute)) {
+    const Result<double> rate = product_rate(device, library->dtype);
+    if (!rate) { return rate.error(); }
+    return profile(*library, footprint, device, *rate);
+  }
   if (const auto* described = std::get_if<FootprintKernel>(&compute)) { return profile(*described, most); }
   return profile(std::get<Elementwise>(compute), footprint, speed, most);
 }

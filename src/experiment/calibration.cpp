@@ -33,7 +33,8 @@ constexpr double kMostLog = 2.1;        // a factor of 8
 constexpr std::size_t kLeastPairs = 6;  // of which a third is held out
 constexpr const char* kStart = "h200";  // of a device whose constants nobody knows
 
-/// Constants that one factor scales: what one thread of a collective's block moves and what its SM moves show as one rate.
+/// Constants that one factor scales: what one thread of a collective's block moves and what its SM moves show as one rate, and
+/// no product runs in f16 or e4m3.
 struct Constant {
   const char* name;
   double SimulatedSpeeds::* member;
@@ -42,6 +43,8 @@ struct Constant {
 // GPCs, memory and devices of a host are not fitted, and copies to peers were not run.
 constexpr std::array kConstants{Constant{"f32_mflops_per_sm", &SimulatedSpeeds::f32_rate, 0},
                                 Constant{"bf16_mflops_per_sm", &SimulatedSpeeds::tensor_rate, 1},
+                                Constant{"f16_mflops_per_sm", &SimulatedSpeeds::f16_rate, 1},
+                                Constant{"e4m3_mflops_per_sm", &SimulatedSpeeds::e4m3_rate, 1},
                                 Constant{"memory_mb_per_s", &SimulatedSpeeds::memory_rate, 2},
                                 Constant{"link_mb_per_s", &SimulatedSpeeds::link_rate, 3},
                                 Constant{"load_latency", &SimulatedSpeeds::load_latency, 4},
@@ -204,6 +207,7 @@ class Calibrating {
     const SimulatedSpeeds start = *facts_.simulated;
     const std::shared_ptr<const DeviceFacts> facts = facts_with(*logs);
     for (const Constant& constant : kConstants) {
+      if (start.*constant.member == 0) { continue; }  // not known of the device
       made_.constants.push_back({constant.name, start.*constant.member, (*facts->simulated).*constant.member});
     }
     const Result<std::vector<double>> times = simulated.times(facts);

@@ -80,11 +80,8 @@ Result<Yardsticks> yardsticks_of(CaseTrials& trials, Microseconds compute, Micro
   const Result<Program> in_turn = lower(trials.step(), Order::sequential, {});
   if (!in_turn) { return in_turn.error(); }
   const Microseconds path = critical_path(trials.step(), *program, *alone);
-  Yardsticks yardsticks{path, std::nullopt, is_shorter(path, critical_path(trials.step(), *in_turn, *alone))};
-  if (const std::optional<DeviceRates> rates = rates_of(trials.device())) {
-    yardsticks.hardware_limit = hardware_limit(trials.step(), *rates, *alone);
-  }
-  return yardsticks;
+  return Yardsticks{path, hardware_limit(trials.step(), trials.device(), *alone),
+                    is_shorter(path, critical_path(trials.step(), *in_turn, *alone))};
 }
 
 }  // namespace elbowroom::detail

@@ -87,7 +87,7 @@ std::optional<ModuleArgument> buffer_in(const json& object) {
   }
   const std::optional<Bytes> bytes = size_in(object["buffer"]);
   const auto fill = word_in(object, "fill", kFills, ModuleBuffer::Fill::zero);
-  const auto dtype = word_in(object, "dtype", kDataTypes, DataType::f32);
+  const auto dtype = word_in(object, "dtype", kElementwiseTypes, DataType::f32);
   const auto compared = object.find("compared");
   if (!bytes || !fill || !dtype || (compared != object.end() && !compared->is_boolean())) { return std::nullopt; }
   return ModuleBuffer{*bytes, *fill, *dtype, compared == object.end() || compared->get<bool>()};

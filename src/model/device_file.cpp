@@ -166,7 +166,7 @@ class DeviceReader {
     for (const detail::RateMember& member : detail::rate_members()) {
       const std::optional<double> peak = numbers.optional(member.peak);
       const std::optional<double> reached = numbers.optional(member.reached);
-      all = all && peak;
+      all = all && (peak || !member.needed);
       rates.*member.part = {peak.value_or(0) * member.unit, reached ? std::optional(*reached * member.unit) : std::nullopt};
     }
     rates.switch_adds = numbers.flag("switch_adds");
@@ -180,7 +180,9 @@ class DeviceReader {
     if (!object || *object == nullptr) { return object ? Status() : Status(object.error()); }
     Numbers numbers(**object, "simulator", file_);
     SimulatedSpeeds speeds;
-    for (const detail::SpeedMember& member : detail::speed_members()) { member.set(speeds, numbers.required(member.number)); }
+    for (const detail::SpeedMember& member : detail::speed_members()) {
+      member.set(speeds, member.needed ? numbers.required(member.number) : numbers.optional(member.number).value_or(0));
+    }
     given_.merge(std::set(numbers.given()));
     facts_.simulated = speeds;
     return numbers.finish();
@@ -269,6 +271,7 @@ ordered_json rates_json(const DeviceRates& rates) {
   ordered_json made = ordered_json::object();
   for (const detail::RateMember& member : detail::rate_members()) {
     const PartRate& part = rates.*member.part;
+    if (!part.known()) { continue; }
     made[member.peak.name] = part.peak / member.unit;
     if (part.reached) { made[member.reached.name] = *part.reached / member.unit; }
   }
@@ -289,6 +292,7 @@ std::string to_json(const DeviceLimits& device, std::span<const NumberSource> so
   if (facts != nullptr && facts->simulated) {
     for (const detail::SpeedMember& member : detail::speed_members()) {
       const double value = member.get(*facts->simulated);
+      if (!member.needed && value == 0) { continue; }
       document["simulator"][member.number.name] = member.number.whole ? ordered_json(std::llround(value)) : ordered_json(value);
     }
   }

@@ -47,15 +47,17 @@ constexpr double kGigabytes = 1e3;
 constexpr std::array kRates{
     RateMember{amount("f32_tflops"), amount("f32_tflops_reached"), kTflops, &DeviceRates::f32},
     RateMember{amount("bf16_tflops"), amount("bf16_tflops_reached"), kTflops, &DeviceRates::bf16},
+    RateMember{amount("f16_tflops"), amount("f16_tflops_reached"), kTflops, &DeviceRates::f16, false},
+    RateMember{amount("e4m3_tflops"), amount("e4m3_tflops_reached"), kTflops, &DeviceRates::e4m3, false},
     RateMember{amount("memory_gb_per_s"), amount("memory_gb_per_s_reached"), kGigabytes, &DeviceRates::memory},
     RateMember{amount("link_gb_per_s"), amount("link_gb_per_s_reached"), kGigabytes, &DeviceRates::link},
 };
 
 template <auto Member>
-constexpr SpeedMember speed(NumberMember number) {
+constexpr SpeedMember speed(NumberMember number, bool needed = true) {
   using Held = std::remove_cvref_t<decltype(std::declval<SimulatedSpeeds>().*Member)>;
   return {number, [](SimulatedSpeeds& to, double value) { to.*Member = static_cast<Held>(value); },
-          [](const SimulatedSpeeds& from) { return static_cast<double>(from.*Member); }};
+          [](const SimulatedSpeeds& from) { return static_cast<double>(from.*Member); }, needed};
 }
 
 constexpr std::array kSpeeds{
@@ -65,6 +67,8 @@ constexpr std::array kSpeeds{
     speed<&SimulatedSpeeds::gpcs>(whole("gpcs", 1, 1'000)),
     speed<&SimulatedSpeeds::f32_rate>(amount("f32_mflops_per_sm")),
     speed<&SimulatedSpeeds::tensor_rate>(amount("bf16_mflops_per_sm")),
+    speed<&SimulatedSpeeds::f16_rate>(amount("f16_mflops_per_sm"), false),
+    speed<&SimulatedSpeeds::e4m3_rate>(amount("e4m3_mflops_per_sm"), false),
     speed<&SimulatedSpeeds::memory_rate>(amount("memory_mb_per_s")),
     speed<&SimulatedSpeeds::link_rate>(amount("link_mb_per_s")),
     speed<&SimulatedSpeeds::load_latency>(amount("load_latency")),

@@ -28,6 +28,7 @@ struct RateMember {
   NumberMember reached;
   double unit;  ///< of the document, per microsecond
   PartRate DeviceRates::* part;
+  bool needed = true;  ///< without it the device has no rates
 };
 std::span<const RateMember> rate_members();
 
@@ -35,6 +36,7 @@ struct SpeedMember {
   NumberMember number;
   void (*set)(SimulatedSpeeds& speeds, double value);
   double (*get)(const SimulatedSpeeds& speeds);
+  bool needed = true;  ///< otherwise 0 where the file has none
 };
 std::span<const SpeedMember> speed_members();
 

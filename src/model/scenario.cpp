@@ -13,6 +13,7 @@
 #include "elbowroom/model/comm_catalog.hpp"
 #include "model/described_kernels.hpp"
 #include "model/scenario_limits.hpp"
+#include "model/scenario_words.hpp"
 #include "model/work_rules.hpp"
 
 namespace elbowroom {
@@ -35,7 +36,15 @@ Error bad(std::string_view field, std::int64_t value, std::string_view expected)
   return invalid_input(fmt::format("{}: {}, expected {}", field, value, expected));
 }
 
+template <class Types>
+Status check_type(std::string_view field, DataType dtype, const Types& allowed) {
+  if (std::ranges::find(allowed, dtype) != allowed.end()) { return {}; }
+  const auto word = [](DataType one) { return to_string(one); };
+  return invalid_input(fmt::format("{}: \"{}\", expected {}", field, to_string(dtype), detail::alternatives(allowed, word)));
+}
+
 Status check(const TiledGemm& gemm) {
+  if (Status typed = check_type("compute.dtype", gemm.dtype, detail::kTiledTypes); !typed) { return typed; }
   const std::array<std::tuple<const char*, std::int64_t, const char*, std::int64_t>, 3> sides{{
       {"compute.m", gemm.m, "compute.tile_m", gemm.tile_m},
       {"compute.n", gemm.n, "compute.tile_n", gemm.tile_n},
@@ -60,15 +69,18 @@ Status check(const TiledGemm& gemm) {
 Status check(const LibraryGemm& gemm) {
   const std::array<std::pair<const char*, std::int64_t>, 3> sides{
       {{"compute.m", gemm.m}, {"compute.n", gemm.n}, {"compute.k", gemm.k}}};
+  // Matrix units take rows of whole 16 bytes.
+  const std::int64_t granule = gemm.dtype == DataType::e4m3 ? 16 : 8;
   for (const auto& [side, extent] : sides) {
-    if (extent <= 0 || extent > kLongestSide || extent % 8 != 0) {
-      return bad(side, extent, fmt::format("a multiple of 8 from 8 to {}", kLongestSide));
+    if (extent <= 0 || extent > kLongestSide || extent % granule != 0) {
+      return bad(side, extent, fmt::format("a multiple of {0} from {0} to {1}", granule, kLongestSide));
     }
   }
   return {};
 }
 
 Status check(const Elementwise& elementwise) {
+  if (Status typed = check_type("compute.dtype", elementwise.dtype, detail::kElementwiseTypes); !typed) { return typed; }
   // One thread handles 16 bytes.
   if (elementwise.bytes < Bytes(16) || elementwise.bytes > kLargestBuffer || elementwise.bytes.count() % 16 != 0) {
     return bad("compute.bytes", elementwise.bytes.count(), "a multiple of 16 up to 16 TiB");
@@ -86,7 +98,7 @@ Bytes operands_and_result(const Gemm& gemm, DataType result) {
 }
 
 Bytes memory(const TiledGemm& gemm) { return operands_and_result(gemm, DataType::f32); }
-Bytes memory(const LibraryGemm& gemm) { return operands_and_result(gemm, gemm.dtype); }
+Bytes memory(const LibraryGemm& gemm) { return operands_and_result(gemm, gemm.result()); }
 Bytes memory(const Elementwise& elementwise) { return elementwise.bytes * 2; }
 Bytes memory(const FootprintKernel& /*kernel*/) { return Bytes(0); }
 
@@ -132,6 +144,7 @@ Status validate(const Compute& compute) { return check_any(compute); }
 
 Status validate(const Collective& collective, int gpus) {
   const CollectiveFacts& facts = facts_of(collective.op);
+  if (Status typed = check_type("collective.dtype", collective.dtype, kCollectiveTypes); !typed) { return typed; }
   const std::int64_t share = size_of(collective.dtype).count() * (facts.divides ? gpus : 1);
   if (collective.bytes <= Bytes(0) || collective.bytes > kLargestBuffer || collective.bytes.count() % share != 0) {
     const std::int64_t next = (collective.bytes.count() / share + 1) * share;
@@ -178,7 +191,10 @@ Status validate(const Scenario& scenario) {
   return detail::validate(scenario.collective, scenario.gpus);
 }
 
-std::string_view to_string(DataType dtype) { return dtype == DataType::f32 ? "f32" : "bf16"; }
+std::string_view to_string(DataType dtype) {
+  constexpr std::array<std::string_view, 4> words{"f32", "bf16", "f16", "e4m3"};
+  return words[static_cast<std::size_t>(dtype)];
+}
 
 std::string_view to_string(ElementwiseOp op) {
   switch (op) {

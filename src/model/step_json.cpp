@@ -13,6 +13,7 @@
 #include "elbowroom/model/step.hpp"
 #include "model/json_document.hpp"
 #include "model/json_fields.hpp"
+#include "model/scenario_words.hpp"
 #include "model/step_limits.hpp"
 #include "model/step_schema.hpp"
 #include "model/work_json.hpp"
@@ -145,7 +146,7 @@ class OperationReader {
     transfer.to = static_cast<int>(fields_.integer("to", 0, kMostRanks));
     JsonFields inner(object, path_ + "send_recv.", source_);
     transfer.bytes = inner.size("bytes");
-    transfer.dtype = detail::read_dtype(inner);
+    transfer.dtype = detail::read_dtype(inner, detail::kCollectiveTypes);
     operation.what = transfer;
     return inner.finish();
   }

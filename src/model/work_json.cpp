@@ -36,15 +36,6 @@ std::optional<GridShape> read_grid(JsonFields& fields) {
   return std::nullopt;
 }
 
-std::string expected_collective() {
-  std::string names;
-  for (const CollectiveFacts& facts : collectives()) {
-    const bool last = &facts == &collectives().back();
-    names += fmt::format("{}\"{}\"", names.empty() ? "" : last ? " or " : ", ", facts.name);
-  }
-  return names;
-}
-
 Compute read_tiled_gemm(JsonFields& fields) {
   TiledGemm gemm;
   gemm.m = fields.integer("m", 1, kLongestSide);
@@ -54,7 +45,7 @@ Compute read_tiled_gemm(JsonFields& fields) {
   gemm.tile_n = fields.integer("tile_n", 1, kLongestSide);
   gemm.tile_k = fields.integer("tile_k", 1, kLongestSide);
   gemm.grid = read_grid(fields);
-  gemm.dtype = read_dtype(fields);
+  gemm.dtype = read_dtype(fields, kTiledTypes);
   return gemm;
 }
 
@@ -63,14 +54,14 @@ Compute read_library_gemm(JsonFields& fields) {
   gemm.m = fields.integer("m", 1, kLongestSide);
   gemm.n = fields.integer("n", 1, kLongestSide);
   gemm.k = fields.integer("k", 1, kLongestSide);
-  gemm.dtype = read_dtype(fields);
+  gemm.dtype = read_dtype(fields, kDataTypes);
   return gemm;
 }
 
 Compute read_elementwise(JsonFields& fields) {
   Elementwise elementwise;
   elementwise.op = fields.word("op", word_of(kElementwiseOps), "\"gelu\", \"relu\" or \"copy\"", ElementwiseOp::gelu);
-  elementwise.dtype = read_dtype(fields);
+  elementwise.dtype = read_dtype(fields, kElementwiseTypes);
   elementwise.bytes = fields.size("bytes");
   return elementwise;
 }
@@ -97,7 +88,10 @@ nlohmann::ordered_json json_of(const Elementwise& elementwise) {
 
 }  // namespace
 
-DataType read_dtype(JsonFields& fields) { return fields.word("dtype", word_of(kDataTypes), "\"f32\" or \"bf16\"", DataType::f32); }
+DataType read_dtype(JsonFields& fields, std::span<const DataType> allowed) {
+  return fields.word("dtype", word_of(allowed), alternatives(allowed, [](DataType dtype) { return to_string(dtype); }),
+                     DataType::f32);
+}
 
 Result<Compute> read_compute(const json& object, const std::string& path, const std::string& source) {
   using Reader = Compute (*)(JsonFields&);
@@ -113,8 +107,10 @@ Result<Compute> read_compute(const json& object, const std::string& path, const 
     }
     return std::nullopt;
   };
-  const Reader read = fields.word<Reader>(
-      "kernel", reader_of, "\"tiled_gemm\", \"library_gemm\", \"elementwise\", \"module\" or \"footprint\"", nullptr);
+  const json* kernel = fields.member("kernel");
+  std::string expected = alternatives(readers, [](const auto& one) { return one.first; });
+  if (kernel != nullptr && *kernel == "attention") { expected += " (attention is not built; a module may hold such a kernel)"; }
+  const Reader read = fields.word<Reader>("kernel", reader_of, expected, nullptr);
   if (read == nullptr) { return fields.finish().error(); }
   Compute compute = read(fields);
   if (Status status = fields.finish(); !status) { return status.error(); }
@@ -124,9 +120,9 @@ Result<Compute> read_compute(const json& object, const std::string& path, const 
 Result<Collective> read_collective(const json& object, const std::string& path, const std::string& source) {
   JsonFields fields(object, path, source);
   Collective collective;
-  collective.op = fields.word("op", collective_of, expected_collective(), CollectiveOp::all_reduce);
+  collective.op = fields.word("op", collective_of, alternatives(collectives(), &CollectiveFacts::name), CollectiveOp::all_reduce);
   collective.bytes = fields.size("bytes");
-  collective.dtype = read_dtype(fields);
+  collective.dtype = read_dtype(fields, kCollectiveTypes);
   if (const auto blocks = fields.optional_integer("comm_blocks", 1, kGreatestCommBlocks.count())) {
     collective.comm_blocks = Blocks(*blocks);
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 
 #include "elbowroom/base/result.hpp"
@@ -13,7 +14,7 @@ namespace elbowroom::detail {
 
 Result<Compute> read_compute(const nlohmann::json& object, const std::string& path, const std::string& source);
 Result<Collective> read_collective(const nlohmann::json& object, const std::string& path, const std::string& source);
-DataType read_dtype(JsonFields& fields);
+DataType read_dtype(JsonFields& fields, std::span<const DataType> allowed);
 /// Null, and a failure, unless the member is an object.
 const nlohmann::json* object_member(JsonFields& fields, const char* name);
 

@@ -23,13 +23,14 @@ using PartTimes = std::array<Microseconds, kParts.size()>;
 double bytes(Bytes amount) { return static_cast<double>(amount.count()); }
 Microseconds at_rate(double work, const PartRate& rate) { return Microseconds(work / rate.best()); }
 
-/// Of the units that do its products; of a kernel that a document describes none are known, and none is counted.
+/// Of the units that do its products; other kernels have none that are counted.
 const PartRate& rate_of(const DeviceRates& rates, const Compute& compute) {
-  const auto of_f32 = [](const auto& kernel) {
-    if constexpr (requires { kernel.dtype; }) { return kernel.dtype == DataType::f32; }
-    return true;
+  const auto type_of = [](const auto& kernel) {
+    if constexpr (requires { kernel.k; }) { return kernel.dtype; }
+    return DataType::f32;
   };
-  return std::visit(of_f32, compute) ? rates.f32 : rates.bf16;
+  constexpr std::array by_type{&DeviceRates::f32, &DeviceRates::bf16, &DeviceRates::f16, &DeviceRates::e4m3};
+  return rates.*by_type[static_cast<std::size_t>(std::visit(type_of, compute))];
 }
 
 // Ranks that add what they receive send 2 (n - 1) / n of the buffer. A switch that adds takes all of it and a share of the sum.
@@ -187,6 +188,13 @@ bool has_peak_rate(const Step& step, const DeviceRates& rates, DevicePart part) 
   });
 }
 
+bool knows_products_of(const DeviceRates& rates, const Step& step) {
+  return std::ranges::all_of(step.operations, [&](const Operation& operation) {
+    const auto* compute = std::get_if<Compute>(&operation.what);
+    return compute == nullptr || rate_of(rates, *compute).known();
+  });
+}
+
 }  // namespace
 
 std::string_view to_string(DevicePart part) {
@@ -199,6 +207,12 @@ std::string_view to_string(DevicePart part) {
       return "link";
   }
   return "";
+}
+
+std::optional<HardwareLimit> hardware_limit(const Step& step, const DeviceLimits& device, std::span<const Microseconds> alone) {
+  const std::optional<DeviceRates> rates = rates_of(device);
+  if (!rates || !knows_products_of(*rates, step)) { return std::nullopt; }
+  return hardware_limit(step, *rates, alone);
 }
 
 HardwareLimit hardware_limit(const Step& step, const DeviceRates& rates, std::span<const Microseconds> alone) {
@@ -234,9 +248,7 @@ HardwareLimit hardware_limit(const Step& step, const DeviceRates& rates, std::sp
 
 std::optional<HardwareLimit> hardware_limit(const Scenario& scenario, const DeviceLimits& device, Microseconds compute,
                                             Microseconds comm) {
-  const std::optional<DeviceRates> rates = rates_of(device);
-  if (!rates) { return std::nullopt; }
-  return hardware_limit(step_of(scenario), *rates, std::array{compute / scenario.iterations, comm / scenario.iterations});
+  return hardware_limit(step_of(scenario), device, std::array{compute / scenario.iterations, comm / scenario.iterations});
 }
 
 std::string in_words(const HardwareLimit& limit) {

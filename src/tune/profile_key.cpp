@@ -146,8 +146,10 @@ std::optional<KernelFootprint> footprint_of(const ProfileKey& key) {
 std::optional<ProductClass> product_of(const ProfileKey& key) {
   const auto* pair = std::get_if<PairKey>(&key.what);
   const auto* kernel = pair != nullptr ? std::get_if<NamedKernel>(&pair->compute) : nullptr;
-  const bool product = kernel != nullptr && kernel->kind == KernelKind::library_gemm && kernel->dtype &&
-                       pair->compute_class.unit == ComputeClass::Unit::flop && !pair->compute_class.blocks;
+  // `run` knows no product by another type.
+  const bool known = kernel != nullptr && (kernel->dtype == DataType::f32 || kernel->dtype == DataType::bf16);
+  const bool product = known && kernel->kind == KernelKind::library_gemm && pair->compute_class.unit == ComputeClass::Unit::flop &&
+                       !pair->compute_class.blocks;
   return product ? std::optional(ProductClass{*kernel->dtype, pair->compute_class.exponent}) : std::nullopt;
 }
 

@@ -176,7 +176,7 @@ std::optional<ComputeClass> parse_compute_class(std::string_view text) {
 std::optional<CollectiveKey> parse_collective(std::string_view text) {
   Words words(text);
   const auto op = detail::collective_of(words.word());
-  const auto dtype = detail::word_of(detail::kDataTypes)(std::string(words.word()));
+  const auto dtype = detail::word_of(detail::kCollectiveTypes)(std::string(words.word()));
   if (!op || !dtype) { return std::nullopt; }
   CollectiveKey collective{*op, *dtype, std::nullopt, std::nullopt};
   while (!words.over()) {

@@ -4,12 +4,14 @@
 #include <cstddef>
 
 #include "backend_cuda/cublas_library.hpp"
+#include "backend_cuda/cublaslt_products.hpp"
 #include "backend_gpu/comm_library.hpp"
 
 #if __has_include(<nccl.h>)
 #include <nccl.h>
 #endif
 #if __has_include(<cublas_v2.h>)
+#include <cublasLt.h>
 #include <cublas_v2.h>
 #endif
 
@@ -63,6 +65,18 @@ TEST(ApiDeclarations, CublasConstants) {
   EXPECT_EQ(CUBLAS_COMPUTE_32F, cuda::kCublasCompute32F);
   EXPECT_EQ(CUBLAS_GEMM_DEFAULT, cuda::kCublasGemmDefault);
   EXPECT_EQ(CUBLAS_STATUS_SUCCESS, 0);
+  EXPECT_EQ(CUBLAS_STATUS_NOT_SUPPORTED, cuda::kCublasNotSupported);
+}
+
+TEST(ApiDeclarations, CublasLtConstantsAndResult) {
+  EXPECT_EQ(CUBLAS_OP_T, cuda::kCublasTranspose);
+  EXPECT_EQ(CUBLASLT_MATMUL_DESC_TRANSA, cuda::kLtTransposeA);
+  EXPECT_EQ(CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, cuda::kLtSmCountTarget);
+  EXPECT_EQ(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, cuda::kLtMaxWorkspaceBytes);
+  EXPECT_EQ(sizeof(cublasLtMatmulAlgo_t), sizeof(cuda::LtAlgorithm));
+  EXPECT_EQ(sizeof(cublasLtMatmulHeuristicResult_t), sizeof(cuda::LtHeuristicResult));
+  EXPECT_EQ(offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize), offsetof(cuda::LtHeuristicResult, workspace_bytes));
+  EXPECT_EQ(offsetof(cublasLtMatmulHeuristicResult_t, state), offsetof(cuda::LtHeuristicResult, state));
 }
 #else
 TEST(ApiDeclarations, Cublas) { GTEST_SKIP() << "no cublas_v2.h"; }

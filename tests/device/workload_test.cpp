@@ -53,12 +53,14 @@ TEST(LiveWorkload, EveryKernelAndCollectiveIsRightUnderEveryScheme) {
     }
   }
   for (const ElementwiseOp op : {ElementwiseOp::gelu, ElementwiseOp::relu, ElementwiseOp::copy}) {
-    for (const DataType dtype : {DataType::f32, DataType::bf16}) {
+    for (const DataType dtype : {DataType::f32, DataType::bf16, DataType::f16}) {
       computes.emplace_back(Elementwise{op, dtype, mebibytes(16) + Bytes(48)});
     }
   }
-  computes.emplace_back(LibraryGemm{512, 768, 256, DataType::bf16});
-  computes.emplace_back(LibraryGemm{512, 768, 256, DataType::f32});
+  for (const DataType dtype : {DataType::f32, DataType::bf16, DataType::f16}) {
+    computes.emplace_back(LibraryGemm{512, 768, 256, dtype});
+  }
+  if (testing::has_e4m3(*backend)) { computes.emplace_back(LibraryGemm{512, 768, 256, DataType::e4m3}); }
 
   constexpr CollectiveOp ops[] = {CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::reduce_scatter,
                                   CollectiveOp::all_to_all};

@@ -25,6 +25,8 @@ namespace {
 
 constexpr int kSuccess = 0, kInternalError = 3, kInvalidArgument = 4, kFloat32 = 7, kBfloat16 = 9;
 
+fake_hip::Format format_of(int type) { return type == kBfloat16 ? fake_hip::Format::bf16 : fake_hip::Format::f32; }
+
 enum class Kind { all_reduce, all_gather, reduce_scatter, broadcast, exchange };
 
 /// What one rank brings to a collective.
@@ -120,7 +122,7 @@ void meet(const Share& share) {
     Part& part = collective.parts[rank];
     if (rank == share.rank || part.arrived || !fake_hip::is_there(file_of(share, rank))) { continue; }
     part.file = fake_hip::read(file_of(share, rank));
-    part.send = {part.file.sent.data(), own.send.bf16};
+    part.send = {part.file.sent.data(), own.send.format};
     part.sends = part.file.sends();
     part.arrived = true;
   }
@@ -176,7 +178,7 @@ void move_to(const Collective& what, std::size_t rank) {
   // "1": every communicator's results are wrong; "budget": those of communicators that were asked for a block budget.
   const char* const wrong = std::getenv("ELBOWROOM_FAKE_RCCL_WRONG");
   if (wrong == nullptr || (std::string_view(wrong) == "budget" && what.budget == 0)) { return; }
-  const fake_hip::Numbers received{what.kind == Kind::exchange ? to.recvs.front().data : to.recv.data, to.send.bf16};
+  const fake_hip::Numbers received{what.kind == Kind::exchange ? to.recvs.front().data : to.recv.data, to.send.format};
   received.write(3, received.read(3) + 1);
 }
 
@@ -256,8 +258,8 @@ int add(Communicator* comm, Kind kind, Part part, hip::Stream stream) {
 int add(Communicator* comm, Kind kind, const void* send, void* recv, std::size_t count, int type, hip::Stream stream) {
   if (type != kFloat32 && type != kBfloat16) { return kInvalidArgument; }
   Part part;
-  part.send = {const_cast<void*>(send), type == kBfloat16};
-  part.recv = {recv, type == kBfloat16};
+  part.send = {const_cast<void*>(send), format_of(type)};
+  part.recv = {recv, format_of(type)};
   part.count = count;
   return add(comm, kind, std::move(part), stream);
 }
@@ -357,8 +359,8 @@ int ncclBroadcast(const void* send, void* recv, std::size_t count, int type, int
   if (type != kFloat32 && type != kBfloat16) { return kInvalidArgument; }
   if (root < 0 || root >= comm->clique->ranks) { return kInvalidArgument; }
   Part part;
-  part.send = {const_cast<void*>(send), type == kBfloat16};
-  part.recv = {recv, type == kBfloat16};
+  part.send = {const_cast<void*>(send), format_of(type)};
+  part.recv = {recv, format_of(type)};
   part.count = count;
   part.root = root;
   return add(comm, Kind::broadcast, std::move(part), stream);
@@ -366,14 +368,14 @@ int ncclBroadcast(const void* send, void* recv, std::size_t count, int type, int
 
 int ncclSend(const void* data, std::size_t count, int type, int peer, Communicator* comm, hip::Stream stream) {
   Part part;
-  part.send = {nullptr, type == kBfloat16};
+  part.send = {nullptr, format_of(type)};
   part.sends.push_back({peer, const_cast<void*>(data), count});
   return add(comm, Kind::exchange, std::move(part), stream);
 }
 
 int ncclRecv(void* data, std::size_t count, int type, int peer, Communicator* comm, hip::Stream stream) {
   Part part;
-  part.send = {nullptr, type == kBfloat16};
+  part.send = {nullptr, format_of(type)};
   part.recvs.push_back({peer, data, count});
   return add(comm, Kind::exchange, std::move(part), stream);
 }

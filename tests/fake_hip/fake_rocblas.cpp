@@ -1,5 +1,5 @@
-// A stand-in for librocblas.so.4: rocblas_gemm_ex without transposition, in f32 and bf16, as an operation of the fake runtime. The
-// environment, read at each call:
+// A stand-in for librocblas.so.4: rocblas_gemm_ex without transposition, in f32, bf16 and f16, as an operation of the fake runtime.
+// The environment, read at each call:
 //   ELBOWROOM_FAKE_ROCBLAS_FAIL=1   rocblas_gemm_ex fails with rocblas_status_internal_error
 #include <cstdint>
 #include <cstdlib>
@@ -21,7 +21,7 @@ struct Product {
 };
 
 constexpr int kSuccess = 0, kNotImplemented = 2, kInternalError = 6;
-constexpr int kNoTranspose = 111, kFloat32 = 151, kBfloat16 = 168;
+constexpr int kNoTranspose = 111, kFloat16 = 150, kFloat32 = 151, kBfloat16 = 168;
 
 void multiply(void* data) {
   auto* const what = static_cast<Product*>(data);
@@ -71,10 +71,12 @@ int rocblas_gemm_ex(Handle* handle, int transpose_a, int transpose_b, std::int32
                     const void* beta, const void* c, int type_c, std::int32_t ldc, void* d, int type_d, std::int32_t ldd,
                     int compute_type, int, std::int32_t, std::uint32_t) {
   if (std::getenv("ELBOWROOM_FAKE_ROCBLAS_FAIL") != nullptr) { return kInternalError; }
-  const bool bf16 = type_a == kBfloat16;
-  const bool known = (bf16 || type_a == kFloat32) && type_b == type_a && type_c == type_a && type_d == type_a;
+  const bool known =
+      (type_a == kBfloat16 || type_a == kFloat16 || type_a == kFloat32) && type_b == type_a && type_c == type_a && type_d == type_a;
   if (transpose_a != kNoTranspose || transpose_b != kNoTranspose || compute_type != kFloat32 || !known) { return kNotImplemented; }
-  const auto numbers = [&](const void* data) { return fake_hip::Numbers{const_cast<void*>(data), bf16}; };
+  using enum fake_hip::Format;
+  const auto format = type_a == kBfloat16 ? bf16 : type_a == kFloat16 ? f16 : f32;
+  const auto numbers = [&](const void* data) { return fake_hip::Numbers{const_cast<void*>(data), format}; };
   auto* const product = new Product{m,
                                     n,
                                     k,

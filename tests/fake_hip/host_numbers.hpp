@@ -25,22 +25,32 @@ inline void write_bf16(void* at, float value) {
   std::memcpy(at, &half, sizeof half);
 }
 
-/// An array of f32 or bf16.
+enum class Format { f32, bf16, f16 };
+
+/// An array of one format.
 struct Numbers {
   void* data = nullptr;
-  bool bf16 = false;
+  Format format = Format::f32;
 
-  [[nodiscard]] std::size_t bytes() const { return bf16 ? 2 : 4; }
+  [[nodiscard]] std::size_t bytes() const { return format == Format::f32 ? 4 : 2; }
   [[nodiscard]] char* at(std::size_t index) const { return static_cast<char*>(data) + index * bytes(); }
   [[nodiscard]] float read(std::size_t index) const {
-    if (bf16) { return read_bf16(at(index)); }
+    if (format == Format::bf16) { return read_bf16(at(index)); }
+    if (format == Format::f16) {
+      _Float16 half = 0;
+      std::memcpy(&half, at(index), sizeof half);
+      return static_cast<float>(half);
+    }
     float value = 0;
     std::memcpy(&value, at(index), sizeof value);
     return value;
   }
   void write(std::size_t index, float value) const {
-    if (bf16) {
+    if (format == Format::bf16) {
       write_bf16(at(index), value);
+    } else if (format == Format::f16) {
+      const auto half = static_cast<_Float16>(value);
+      std::memcpy(at(index), &half, sizeof half);
     } else {
       std::memcpy(at(index), &value, sizeof value);
     }

@@ -46,7 +46,7 @@ TEST_F(HipWorkloadTest, EveryKernelIsFoundAndVerifies) {
   }
   computes.emplace_back(TiledGemm{256, 128, 32, 64, 64, 32, GridShape{1, 2}, DataType::f32});
   for (const ElementwiseOp op : {ElementwiseOp::gelu, ElementwiseOp::relu, ElementwiseOp::copy}) {
-    for (const DataType dtype : {DataType::f32, DataType::bf16}) {
+    for (const DataType dtype : {DataType::f32, DataType::bf16, DataType::f16}) {
       computes.emplace_back(Elementwise{op, dtype, kibibytes(64) + Bytes(48)});
     }
   }
@@ -70,6 +70,7 @@ TEST_F(HipWorkloadTest, EveryBaselineVerifiesWithEveryKindOfKernelAndCollective)
       {TiledGemm{64, 64, 32, 64, 64, 32, std::nullopt, DataType::bf16}, CollectiveOp::all_gather},
       {LibraryGemm{48, 64, 32, DataType::bf16}, CollectiveOp::reduce_scatter},
       {LibraryGemm{48, 64, 32, DataType::f32}, CollectiveOp::all_reduce},
+      {LibraryGemm{48, 64, 32, DataType::f16}, CollectiveOp::all_reduce},
       {kSmallGelu, CollectiveOp::all_to_all},
   };
   backend_ = open();
@@ -92,6 +93,11 @@ TEST_F(HipWorkloadTest, EveryBaselineVerifiesWithEveryKindOfKernelAndCollective)
       }
     }
   }
+}
+
+TEST_F(HipWorkloadTest, ATypeThatRocblasLacksIsRefusedByName) {
+  EXPECT_THAT(refusal(small(LibraryGemm{48, 64, 32, DataType::e4m3})),
+              HasSubstr("compute.dtype: \"e4m3\", expected \"f32\", \"bf16\" or \"f16\" (rocBLAS multiplies no other)"));
 }
 
 TEST_F(HipWorkloadTest, EveryCollectiveIsExactInBothTypesAndWithABudget) {

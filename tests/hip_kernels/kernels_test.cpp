@@ -55,7 +55,7 @@ struct Mismatches {
   unsigned long long first = ~0ull;
 };
 
-// The two element types: how a value is stored and the name that kernels have for it.
+// The element types: how a value is stored and the name that kernels have for it.
 struct F32 {
   using Stored = float;
   static constexpr const char* kName = "f32";
@@ -72,6 +72,13 @@ struct Bf16 {
   }
 };
 
+struct F16 {
+  using Stored = std::uint16_t;
+  static constexpr const char* kName = "f16";
+  static double value(std::uint16_t stored) { return static_cast<double>(std::bit_cast<_Float16>(stored)); }
+  static std::uint16_t stored(double value) { return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value)); }
+};
+
 template <class Type>
 std::vector<typename Type::Stored> uniform(std::int64_t count, std::uint64_t seed) {
   std::vector<typename Type::Stored> data(static_cast<std::size_t>(count));
@@ -84,8 +91,14 @@ class HipKernels : public testing::Test {
  protected:
   static std::string name(const std::string& stem) { return stem + "_" + Type::kName; }
 };
-using Types = testing::Types<F32, Bf16>;
+using Types = testing::Types<F32, Bf16, F16>;
 TYPED_TEST_SUITE(HipKernels, Types);
+
+// Those that tiled products and collectives have.
+template <class Type>
+class HipTilesAndCollectives : public HipKernels<Type> {};
+using FewerTypes = testing::Types<F32, Bf16>;
+TYPED_TEST_SUITE(HipTilesAndCollectives, FewerTypes);
 
 TYPED_TEST(HipKernels, FillWithValuesOfMeanZeroAndVarianceOneThird) {
   const auto data = uniform<TypeParam>(20'000, 7);
@@ -105,7 +118,7 @@ TYPED_TEST(HipKernels, FillWithValuesOfMeanZeroAndVarianceOneThird) {
   EXPECT_NE(data, uniform<TypeParam>(20'000, 8));
 }
 
-TYPED_TEST(HipKernels, MultiplyMatricesInEveryTileConfiguration) {
+TYPED_TEST(HipTilesAndCollectives, MultiplyMatricesInEveryTileConfiguration) {
   struct Tile {
     int m, n, k;
   };
@@ -140,7 +153,7 @@ TYPED_TEST(HipKernels, MultiplyMatricesInEveryTileConfiguration) {
   }
 }
 
-TYPED_TEST(HipKernels, ChecksumsFindOneWrongElementOfAProduct) {
+TYPED_TEST(HipTilesAndCollectives, ChecksumsFindOneWrongElementOfAProduct) {
   const std::int64_t m = 64, n = 64, k = 64;
   const auto a = uniform<TypeParam>(m * k, 1);
   const auto b = uniform<TypeParam>(k * n, 2);
@@ -151,9 +164,10 @@ TYPED_TEST(HipKernels, ChecksumsFindOneWrongElementOfAProduct) {
   std::vector<double> bx(static_cast<std::size_t>(k)), abx(static_cast<std::size_t>(m));
   const auto found = [&] {
     Mismatches mismatches;
-    launch(this->name("matrix_times_vector"), {5}, b.data(), k, std::int64_t{0}, n, n, made, std::uint64_t{9}, bx.data());
-    launch(this->name("matrix_times_vector"), {5}, a.data(), m, std::int64_t{0}, k, k, static_cast<const double*>(bx.data()),
-           std::uint64_t{9}, abx.data());
+    launch(this->name("matrix_times_vector"), {5}, b.data(), k, std::int64_t{0}, n, n, std::int64_t{1}, made, std::uint64_t{9},
+           bx.data());
+    launch(this->name("matrix_times_vector"), {5}, a.data(), m, std::int64_t{0}, k, k, std::int64_t{1},
+           static_cast<const double*>(bx.data()), std::uint64_t{9}, abx.data());
     launch("compare_rows_f32", {5}, static_cast<const float*>(c.data()), m, std::int64_t{0}, n, n,
            static_cast<const double*>(abx.data()), 1e-3, std::uint64_t{9}, std::int64_t{1'000}, &mismatches);
     return mismatches;
@@ -164,6 +178,17 @@ TYPED_TEST(HipKernels, ChecksumsFindOneWrongElementOfAProduct) {
   EXPECT_EQ(found().first, 1'011u);
   c[11 * 64 + 5] = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(found().count, 1u);
+}
+
+// Of 3 x 2 elements by their columns: element (i, j) stands at 3 j + i. The sums of a row's elements, each times 1.
+TYPED_TEST(HipKernels, MultiplyAMatrixThatStandsByItsColumns) {
+  std::vector<typename TypeParam::Stored> matrix;
+  for (const double value : {1, 2, 3, 10, 20, 30}) { matrix.push_back(TypeParam::stored(value)); }
+  const std::array<double, 2> ones{1, 1};
+  std::array<double, 3> sums{};
+  launch(this->name("matrix_times_vector"), {2}, matrix.data(), std::int64_t{3}, std::int64_t{0}, std::int64_t{2}, std::int64_t{1},
+         std::int64_t{3}, ones.data(), std::uint64_t{0}, sums.data());
+  EXPECT_EQ(sums, (std::array<double, 3>{11, 22, 33}));
 }
 
 TYPED_TEST(HipKernels, ComputeEveryElementwiseOperation) {
@@ -178,8 +203,9 @@ TYPED_TEST(HipKernels, ComputeEveryElementwiseOperation) {
     for (std::size_t i = 0; i < out.size(); ++i) {
       const double x = TypeParam::value(in[i]);
       const double expected = code == 0 ? 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))) : code == 1 ? std::max(x, 0.0) : x;
-      // Half a unit in the last place: 2^-9 of bf16; for f32 what erff may be off.
-      ASSERT_NEAR(TypeParam::value(out[i]), expected, std::abs(expected) / 256 + 1e-6) << op << " of " << x;
+      // Half a unit in the last place, 2^-8 of bf16 and 2^-11 of f16 at most; for f32 what erff may be off.
+      const double relative = std::string(TypeParam::kName) == "f16" ? 1.0 / 2'048 : 1.0 / 256;
+      ASSERT_NEAR(TypeParam::value(out[i]), expected, std::abs(expected) * relative + 1e-6) << op << " of " << x;
     }
     const auto found = [&] {
       Mismatches mismatches;
@@ -194,7 +220,7 @@ TYPED_TEST(HipKernels, ComputeEveryElementwiseOperation) {
   }
 }
 
-TYPED_TEST(HipKernels, KnowWhatEveryCollectiveLeavesBehind) {
+TYPED_TEST(HipTilesAndCollectives, KnowWhatEveryCollectiveLeavesBehind) {
   using Stored = typename TypeParam::Stored;
   const int ranks = 3;
   const std::int64_t chunk = 100;
@@ -235,8 +261,8 @@ TYPED_TEST(HipKernels, KnowWhatEveryCollectiveLeavesBehind) {
 }
 
 TEST(HipKernelNames, AreAllThere) {
-  // Seven f32 and four bf16 tiles, three operations and six data kernels for both types.
-  EXPECT_EQ(registered().size(), 7u + 4u + 2 * (3u + 6u));
+  // Seven f32 and four bf16 tiles, two kernels of collectives for both types, three operations and four data kernels for three.
+  EXPECT_EQ(registered().size(), 7u + 4u + 2 * 2u + 3 * (3u + 4u));
 }
 
 }  // namespace

@@ -68,7 +68,8 @@ std::string bench_lines() {
   lines += "Schemes\n ";
   for (const Scheme scheme : schemes()) { lines += fmt::format(" {}", to_string(scheme)); }
   lines +=
-      "\nKernels\n  tiled_gemm (f32, bf16)  library_gemm (f32, bf16)  elementwise (gelu, relu, copy; f32, bf16)  module (of a "
+      "\nKernels\n  tiled_gemm (f32, bf16)  library_gemm (f32, bf16, f16, e4m3)  elementwise (gelu, relu, copy; f32, bf16, f16)  "
+      "module (of a "
       "file; GPUs)  footprint (sim)\n";
   lines += "Collectives\n";
   for (const CollectiveFacts& facts : collectives()) { lines += fmt::format("  {}", facts.name); }

@@ -17,6 +17,8 @@ struct SimulatedSpeeds {
   int gpcs = 1;                 ///< GPCs that a cluster lies within
   double f32_rate = 0;          ///< of one SM: flop per microsecond on the FMA units
   double tensor_rate = 0;       ///< of one SM: dense bf16 flop per microsecond on the matrix units
+  double f16_rate = 0;          ///< the same in f16; 0: not known
+  double e4m3_rate = 0;         ///< the same in e4m3; 0: not known
   double memory_rate = 0;       ///< of the device
   double link_rate = 0;         ///< that a collective reaches in one direction with as many blocks as it likes
   double load_latency = 0;      ///< of loads and barriers, relative to H200
@@ -31,7 +33,7 @@ struct SimulatedSpeeds {
 /// What a device file says beside the limits.
 struct DeviceFacts {
   std::vector<std::string> names;            ///< of the vendor and its driver: "NVIDIA H100 80GB HBM3"
-  std::optional<DeviceRates> rates;          ///< absent: one of them is not known
+  std::optional<DeviceRates> rates;          ///< absent: one that is needed is not known
   std::optional<SimulatedSpeeds> simulated;  ///< absent: nobody fitted them
   std::optional<ModelWidth> model;           ///< what the fit says of itself; absent: nothing
 };

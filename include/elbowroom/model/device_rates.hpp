@@ -13,6 +13,7 @@ struct PartRate {
   std::optional<double> reached;  ///< greatest that was measured on such a device; absent: nothing was
 
   [[nodiscard]] double best() const { return reached.value_or(peak); }
+  [[nodiscard]] bool known() const { return best() > 0; }
 };
 
 /// How fast the parts of one device work, each with nothing beside it.
@@ -22,6 +23,8 @@ struct DeviceRates {
   PartRate memory;           ///< bytes
   PartRate link;             ///< bytes in one direction, to all peers of a host together
   bool switch_adds = false;  ///< the switch between the links adds what several ranks send
+  PartRate f16 = {};         ///< dense flop on the matrix units; not known of every device
+  PartRate e4m3 = {};        ///< the same
 };
 
 /// Absent: one of them is not known of this device.

@@ -15,7 +15,7 @@
 
 namespace elbowroom {
 
-enum class DataType { f32, bf16 };
+enum class DataType { f32, bf16, f16, e4m3 };  ///< e4m3: 8 bits, as OCP and NVIDIA define it
 enum class ElementwiseOp { gelu, relu, copy };
 enum class CollectiveOp { all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, all_to_all_v, send_recv };
 
@@ -39,10 +39,12 @@ struct TiledGemm {
   bool operator==(const TiledGemm&) const = default;
 };
 
-/// The same product through cuBLAS or rocBLAS; C has the type of A and B.
+/// The same product through cuBLAS or rocBLAS.
 struct LibraryGemm {
   std::int64_t m = 0, n = 0, k = 0;
-  DataType dtype = DataType::bf16;
+  DataType dtype = DataType::bf16;  ///< of A and B
+  /// Of C: that of A and B, bf16 of products in e4m3.
+  [[nodiscard]] DataType result() const { return dtype == DataType::e4m3 ? DataType::bf16 : dtype; }
   bool operator==(const LibraryGemm&) const = default;
 };
 
@@ -140,7 +142,10 @@ ELBOWROOM_API std::string_view to_string(Pattern pattern);
 /// `tiled_gemm`, `library_gemm`, `elementwise`, `module` or `footprint`.
 ELBOWROOM_API std::string_view kernel_name(const Compute& compute);
 
-constexpr Bytes size_of(DataType dtype) { return dtype == DataType::f32 ? Bytes(4) : Bytes(2); }
+constexpr Bytes size_of(DataType dtype) {
+  if (dtype == DataType::f32) { return Bytes(4); }
+  return dtype == DataType::e4m3 ? Bytes(1) : Bytes(2);
+}
 
 /// Blocks that the compute kernel launches, where the scenario decides it. Absent where the library or the backend chooses.
 ELBOWROOM_API std::optional<Blocks> compute_blocks(const Compute& compute);

@@ -38,7 +38,11 @@ struct HardwareLimit {
 /// valid. A recorded kernel, of which nothing else is known, counts as SM time with the shortest of its times.
 ELBOWROOM_API HardwareLimit hardware_limit(const Step& step, const DeviceRates& rates, std::span<const Microseconds> alone = {});
 
-/// The same of a scenario with isolated totals over all iterations; absent where the catalog has no such device.
+/// The same where the rate of each product's type is known of the device; absent otherwise.
+ELBOWROOM_API std::optional<HardwareLimit> hardware_limit(const Step& step, const DeviceLimits& device,
+                                                          std::span<const Microseconds> alone);
+
+/// The same of a scenario with isolated totals over all iterations.
 ELBOWROOM_API std::optional<HardwareLimit> hardware_limit(const Scenario& scenario, const DeviceLimits& device,
                                                           Microseconds compute, Microseconds comm);
 

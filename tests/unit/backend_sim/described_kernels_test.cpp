@@ -43,6 +43,29 @@ TEST(FootprintKernels, RunBesideACollective) {
   EXPECT_EQ(workload->compute().footprint->registers_per_thread, Registers(56));
 }
 
+// 8192^3 in f16 as in bf16, in e4m3 half the time: their matrix units' rates.
+TEST(LibraryProducts, TakeTheRateOfTheirType) {
+  Scenario scenario = described();
+  const auto time = [&](DataType dtype) {
+    scenario.compute = LibraryGemm{8'192, 8'192, 8'192, dtype};
+    return alone(scenario);
+  };
+  const double bf16 = time(DataType::bf16);
+  EXPECT_NEAR(time(DataType::f16) / bf16, 1, 0.01);
+  EXPECT_NEAR(time(DataType::e4m3) / bf16, 0.5, 0.02);
+}
+
+TEST(LibraryProducts, AreRefusedWhereTheRateIsNotKnown) {
+  BackendOptions options;
+  options.device = "a100";
+  Scenario scenario = described();
+  scenario.compute = LibraryGemm{8'192, 8'192, 8'192, DataType::e4m3};
+  const auto workload = (*open_backend("sim", options))->prepare(scenario);
+  ASSERT_FALSE(workload);
+  EXPECT_EQ(workload.error().message,
+            "compute.dtype: \"e4m3\", expected a type whose rate is known: a100 has no simulator.e4m3_mflops_per_sm");
+}
+
 TEST(ModuleKernels, AreRefusedByTheSimulator) {
   BackendOptions options;
   options.device = "h200";

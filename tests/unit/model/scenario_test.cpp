@@ -191,7 +191,7 @@ TEST(ParseScenarioRefuses, BadFieldsOfTheKernel) {
       {computing(R"("kernel": "gemm")"), "compute.kernel: \"gemm\"" + kernels},
       {computing(R"("kernel": 3)"), "compute.kernel: 3" + kernels},
       {replaced("\"gelu\"", "\"tanh\""), R"(compute.op: "tanh", expected "gelu", "relu" or "copy")"},
-      {replaced("\"f32\"", "\"f16\""), R"(compute.dtype: "f16", expected "f32" or "bf16")"},
+      {replaced("\"f32\"", "\"f64\""), R"(compute.dtype: "f64", expected "f32", "bf16" or "f16")"},
       {replaced("\"4096M\"", "0"), "compute.bytes: 0" + size},
       {replaced("\"4096M\"", "\"0\""), "compute.bytes: \"0\"" + size},
       {replaced("\"4096M\"", "-16"), "compute.bytes: -16" + size},

@@ -50,6 +50,28 @@ TEST(HardwareLimit, OfTheSmsLeavesTheLastCollectiveExposed) {
   EXPECT_FALSE(limit.busiest->of_peak) << "100 was reached";
 }
 
+// Of e4m3 nothing is known of an A100: no limit is shown, where another type has one.
+TEST(HardwareLimit, IsAbsentWithoutTheRateOfAProductsType) {
+  const DeviceLimits device = *find_device("a100");
+  Scenario scenario = small_pipeline();
+  const auto limit = [&](DataType dtype) {
+    scenario.compute = LibraryGemm{16, 16, 48, dtype};
+    return hardware_limit(scenario, device, Microseconds(100), Microseconds(100));
+  };
+  EXPECT_TRUE(limit(DataType::bf16));
+  EXPECT_TRUE(limit(DataType::f16));
+  EXPECT_FALSE(limit(DataType::e4m3));
+}
+
+// At 50 flop/us in f16 a product takes 200 us: 800, and the last sum's 40 behind it.
+TEST(HardwareLimit, CountsAProductAtTheRateOfItsType) {
+  DeviceRates rates = slow_rates();
+  rates.f16 = {50, {}};
+  Scenario scenario = small_pipeline();
+  scenario.compute = LibraryGemm{10, 10, 50, DataType::f16};
+  EXPECT_DOUBLE_EQ(hardware_limit(step_of(scenario), rates).time.count(), 840);
+}
+
 TEST(HardwareLimit, MemoryIsSharedByBothSides) {
   // At 10 B/us: a product 220 us, a sum, which reads 400 B and writes 400 B, 80 us. All of it is memory's: 4 * 300.
   DeviceRates rates = slow_rates();

@@ -135,7 +135,7 @@ TEST(ProfileKey, GivesBackTheBlockThatItNames) {
   EXPECT_EQ(parse_kernel("256x40 1024+49152 2"), KernelKey(block));
   EXPECT_EQ(parse_kernel("library_gemm bf16"), KernelKey(NamedKernel{KernelKind::library_gemm, DataType::bf16}));
   EXPECT_EQ(parse_kernel("elementwise"), KernelKey(NamedKernel{KernelKind::elementwise, std::nullopt}));
-  for (const char* other : {"", "library_gemm f16", "library_gemm  bf16", "256x32", "256x32 0+0", "256x32 0+0 0", "256x32 0+0 65",
+  for (const char* other : {"", "library_gemm f64", "library_gemm  bf16", "256x32", "256x32 0+0", "256x32 0+0 0", "256x32 0+0 65",
                             "256x32 0+0 1 ", "256x32 0+-1 1", "256x 0+0 1", "256x32 0 0 1", "256x99999999999 0+0 1"}) {
     EXPECT_FALSE(parse_kernel(other)) << other;
   }
@@ -149,6 +149,10 @@ TEST(ProfileKey, GivesBackTheProductsThatItNames) {
   EXPECT_FALSE(footprint_of(key));
   scenario.compute = LibraryGemm{4096, 4096, 4095, DataType::f32};
   EXPECT_EQ(product_of(profile_key(scenario, std::nullopt, {})), (ProductClass{DataType::f32, 36}));
+  scenario.compute = LibraryGemm{8192, 8192, 8192, DataType::f16};
+  const ProfileKey half = profile_key(scenario, std::nullopt, {});
+  EXPECT_EQ(in_words(pair_of(half).compute), "library_gemm f16");
+  EXPECT_FALSE(product_of(half)) << "run tells no such product from others";
   ProfileKey other = key;
   pair_of(other).compute_class.unit = ComputeClass::Unit::bytes;
   EXPECT_FALSE(product_of(other));
