@@ -114,16 +114,34 @@ OF_PYTHON = {
 }
 
 
+# Groups of variables, each by the first that fits.
+FOR_USERS = {
+    "Libraries": "_LIBRARY$",
+    "Ranks started one by one": "_(RANKS?|LOCAL_RANK|HOST|PORT|JOB|TOKEN|TOKEN_FILE)$",
+    "Files, Python and simulator": "_(PROFILE|DEVICE_PATH|PYTHON|SIM_NOISE)$",
+    "PyTorch under `run`": "_RUN_",
+}
+BETWEEN_PROCESSES = {"`run`": "_RUN_", "`run --record`, `explain`": "_RECORD_", "`doctor`": "_DOCTOR_"}
+
+
+def grouped(names: list[str], groups: dict[str, str]) -> dict[str, list[str]]:
+    of = {name: next(title for title, pattern in groups.items() if re.search(pattern, name)) for name in names}
+    return {title: [name for name in names if of[name] == title] for title in groups}
+
+
 def environment_page() -> str:
     """Names that environment.hpp has no words for are between processes."""
     header = (ROOT / "include/elbowroom/base/environment.hpp").read_text(encoding="utf-8")
     known = dict(re.findall(r'EnvironmentVariable k\w+\{"(ELBOWROOM_\w+)",\s*"([^"]+)"\}', header)) | OF_PYTHON
     files = [file for folder in ("src", "tools", "python") for file in (ROOT / folder).rglob("*") if file.suffix in {".cpp", ".hpp", ".py"}]
     found = {name for file in files for name in re.findall(r'"(ELBOWROOM_[A-Z0-9_]+)"', file.read_text(encoding="utf-8"))}
-    rows = "\n".join(f"| `{name}` | {meaning} |" for name, meaning in sorted(known.items()))
-    between = ", ".join(f"`{name}`" for name in sorted(found - set(known)))
-    return (SAYS + "# Environment variables\n\nAn option of a command goes before its variable.\n\n| variable | meaning |\n| --- | --- |\n" + rows
-            + f"\n\nElbowroom sets these for its own processes: {between}.\n")  # fmt: skip
+    tables = [
+        f"## {title}\n\n| variable | meaning |\n| --- | --- |\n" + "\n".join(f"| `{name}` | {known[name]} |" for name in names)
+        for title, names in grouped(sorted(known), FOR_USERS).items()
+    ]
+    between = [f"| {command} | {', '.join(f'`{name}`' for name in names)} |" for command, names in grouped(sorted(found - set(known)), BETWEEN_PROCESSES).items()]
+    own = "## Between processes\n\nCommands set these for the processes that they start.\n\n| command | variables |\n| --- | --- |\n" + "\n".join(between)
+    return SAYS + "# Environment variables\n\nAn option of a command goes before its variable.\n\n" + "\n\n".join([*tables, own]) + "\n"
 
 
 def main(arguments: list[str]) -> int:

@@ -1,6 +1,8 @@
 #include "run/repeating_spans.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <unordered_map>
 
 namespace elbowroom::run {
@@ -25,8 +27,9 @@ std::vector<const Places*> candidates(const std::unordered_map<std::uint64_t, Pl
   std::sort(result.begin(), result.end(), [](const Places* a, const Places* b) {
     return a->size() != b->size() ? a->size() < b->size() : a->front() < b->front();
   });
-  constexpr std::size_t kMost = 32;
-  result.resize(std::min(result.size(), kMost));
+  constexpr std::ptrdiff_t kMost = 32;
+  // GCC 13 warns of a resize(), as if it grew.
+  if (std::ssize(result) > kMost) { result.erase(result.begin() + kMost, result.end()); }
   return result;
 }
 
