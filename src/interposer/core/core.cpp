@@ -50,8 +50,10 @@ Core::~Core() = default;
 
 bool Core::follows_order() const { return state_->follows_order.load(std::memory_order_acquire); }
 
+bool Core::leaves_alone(FunctionId function, std::uint64_t blocks) { return state_->fast_path.take(function, blocks); }
+
 bool Core::leaves_alone(FunctionId function, std::uint64_t blocks, StreamId stream) {
-  return state_->fast_path.take(function, blocks, stream);
+  return leaves_alone(function, blocks) || state_->fast_path.take_settled(function, stream);
 }
 
 EventSlot Core::on_launched(Ticket ticket, LaunchOutcome outcome) {

@@ -16,14 +16,13 @@ class FastPath {
  public:
   static constexpr std::uint32_t kEveryLaunch = 0xffffffff;
 
-  /// Counts the launch. `blocks`: of its grid.
-  [[nodiscard]] bool take(FunctionId function, std::uint64_t blocks, StreamId stream) {
-    Kernel& kernel = kernels_[place(function)];
-    if (kernel.function.load(std::memory_order_acquire) != function) { return false; }
-    const bool small = blocks <= most_blocks_.load(std::memory_order_acquire);
-    if (!small && (stream != settled_stream_ || settled_round_ != round_.load(std::memory_order_acquire))) { return false; }
-    kernel.launches.fetch_add(1, std::memory_order_relaxed);
-    return true;
+  /// Counts the launch if it is small. `blocks`: of its grid.
+  [[nodiscard]] bool take(FunctionId function, std::uint64_t blocks) {
+    return blocks <= most_blocks_.load(std::memory_order_acquire) && count(function);
+  }
+  /// Counts a launch of any size.
+  [[nodiscard]] bool take_settled(FunctionId function, StreamId stream) {
+    return stream == settled_stream_ && settled_round_ == round_.load(std::memory_order_acquire) && count(function);
   }
 
   // --- with the core's lock held ---
@@ -64,6 +63,12 @@ class FastPath {
     std::atomic<std::uint32_t> launches{0};
     std::uint16_t index = 0;
   };
+  bool count(FunctionId function) {
+    Kernel& kernel = kernels_[place(function)];
+    if (kernel.function.load(std::memory_order_acquire) != function) { return false; }
+    kernel.launches.fetch_add(1, std::memory_order_relaxed);
+    return true;
+  }
   static std::size_t place(FunctionId function) { return (function * 0x9e3779b97f4a7c15U) >> (64U - kPlaceBits); }
   template <class Tell>
   static void tell_one(Kernel& kernel, Tell tell) {

@@ -180,13 +180,15 @@ int carry_out(Interposer& state, const LaunchRequest& request, OriginalLaunch or
 int launch(const LaunchRequest& request, OriginalLaunch original) {
   Interposer* state = interposer();
   if (state == nullptr) { return original.call(request); }
-  const StreamId id = state->stream_id(request.config.stream, request.default_stream);
   const cu::LaunchConfig& config = request.config;
   const AttributeFacts attributes = read_attributes(config);
   const bool plain =
       !request.cooperative && !attributes.cooperative && !attributes.records_event && attributes.cluster <= kMostCluster;
   const std::uint64_t blocks = std::uint64_t{config.grid_x} * config.grid_y * config.grid_z;
-  if (plain && state->core->leaves_alone(id_of(request.function), blocks, id)) { return original.call(request); }
+  const FunctionId function = id_of(request.function);
+  if (plain && state->core->leaves_alone(function, blocks)) { return original.call(request); }
+  const StreamId id = state->stream_id(config.stream, request.default_stream);
+  if (plain && state->core->leaves_alone(function, blocks, id)) { return original.call(request); }
   const cu::Stream stream = explicit_stream<Driver>(config.stream, request.default_stream);
   if (state->core->capturing() && state->driver.is_captured(stream)) { return original.call(request); }
   driver::LaunchAccount account(state->overhead);

@@ -129,12 +129,13 @@ int launch(const LaunchRequest& request, OriginalLaunch original) {
   const InsideLaunch scope;
   Interposer* state = scope.entered() ? interposer() : nullptr;
   if (state == nullptr) { return original.call(request); }
-  const StreamId id = state->stream_id(request.stream, request.default_stream);
   const bool cooperative = request.cooperative || says(request, hip::kLaunchCooperative);
-  // Events that the program itself gave to the launch.
-  const bool records = request.start != nullptr || request.stop != nullptr;
+  const bool records = request.start != nullptr || request.stop != nullptr;  // events of the program's own
   const std::uint64_t blocks = std::uint64_t{request.grid.x} * request.grid.y * request.grid.z;
-  if (!cooperative && !records && state->core->leaves_alone(id_of_function(request), blocks, id)) { return original.call(request); }
+  const bool plain = !cooperative && !records;
+  if (plain && state->core->leaves_alone(id_of_function(request), blocks)) { return original.call(request); }
+  const StreamId id = state->stream_id(request.stream, request.default_stream);
+  if (plain && state->core->leaves_alone(id_of_function(request), blocks, id)) { return original.call(request); }
   const hip::Stream stream = explicit_stream<Driver>(request.stream, request.default_stream);
   if (state->core->capturing() && state->driver.is_captured(stream)) { return original.call(request); }
   driver::LaunchAccount account(state->overhead);
