@@ -75,6 +75,8 @@ def difference(facts: list[dict[str, Any]]) -> str:
     for rank, own in enumerate(facts):
         if own.get("reason"):
             return f"rank {rank}: {own['reason']}"
+    if (hosts := len({own.get("host") for own in facts})) > 1:
+        return f"its ranks are on {hosts} hosts"
     for rank, own in enumerate(facts):
         for field in sorted(facts[0].keys() | own.keys()):
             if own.get(field) != facts[0].get(field):

@@ -79,27 +79,7 @@ void add_wait(const CUpti_ActivitySynchronization& record, Recording& into) {
                         record.cudaEventId});
 }
 
-/// Numbers of callbacks lie below; those that nothing has are refused.
-constexpr std::uint32_t kMostCalls = 2048;
-
-// What CUPTI was told before is void once it is told of the kind. The other way round, with calls switched on one by one, libcupti
-// 13.0 records none.
-void leave_out_others(const Cupti& cupti, CUpti_CallbackDomain domain, Cupti::EnableCall enable_one) {
-  for (std::uint32_t call = 1; enable_one != nullptr && call < kMostCalls; ++call) {
-    const char* name = nullptr;
-    const bool named = cupti.callback_name(domain, call, &name) == CUPTI_SUCCESS && name != nullptr;
-    if (named && !matters(name)) { static_cast<void>(enable_one(call, 0)); }
-  }
-}
-
 }  // namespace
-
-CUptiResult enable(const Cupti& cupti, CUpti_ActivityKind kind) {
-  const CUptiResult code = cupti.enable(kind);
-  if (kind == CUPTI_ACTIVITY_KIND_RUNTIME) { leave_out_others(cupti, CUPTI_CB_DOMAIN_RUNTIME_API, cupti.enable_runtime_call); }
-  if (kind == CUPTI_ACTIVITY_KIND_DRIVER) { leave_out_others(cupti, CUPTI_CB_DOMAIN_DRIVER_API, cupti.enable_driver_call); }
-  return code;
-}
 
 void ActivityReader::read(std::uint8_t* buffer, std::size_t valid, Recording& into) {
   CUpti_Activity* record = nullptr;

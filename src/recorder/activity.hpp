@@ -16,10 +16,6 @@ inline constexpr std::array kRecorded{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUP
                                       CUPTI_ACTIVITY_KIND_RUNTIME,           CUPTI_ACTIVITY_KIND_DRIVER,
                                       CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,   CUPTI_ACTIVITY_KIND_CUDA_EVENT};
 
-/// Switches the records of a kind on. Of calls on the host only those that matter where CUPTI can tell them apart: a record of each
-/// call made a step of FSDP2 a fifth longer.
-CUptiResult enable(const Cupti& cupti, CUpti_ActivityKind kind);
-
 /// Adds the records of CUPTI's buffers to a recording.
 class ActivityReader {
  public:

@@ -49,8 +49,6 @@ std::string load(Cupti& cupti) {
                      bind(library, "cuptiActivityGetNumDroppedRecords", cupti.dropped_records) &&
                      bind(library, "cuptiGetCallbackName", cupti.callback_name) && bind(library, "cuptiGetVersion", cupti.version);
   if (!whole) { return "libcupti.so lacks functions of its Activity API"; }
-  bind(library, "cuptiActivityEnableRuntimeApi", cupti.enable_runtime_call);
-  bind(library, "cuptiActivityEnableDriverApi", cupti.enable_driver_call);
   // The records' layouts are those of CUDA 12; later versions append to them.
   constexpr std::uint32_t kOfCuda12 = 18;
   std::uint32_t version = 0;

@@ -2,7 +2,6 @@
 
 #include <cupti.h>
 
-#include <cstdint>
 #include <string>
 
 #include "recorder/recording.hpp"
@@ -20,10 +19,6 @@ struct Cupti {
   decltype(&cuptiActivityGetNumDroppedRecords) dropped_records = nullptr;
   decltype(&cuptiGetCallbackName) callback_name = nullptr;
   decltype(&cuptiGetVersion) version = nullptr;
-  // Null before CUDA 12.8 or so. Headers of older toolkits do not declare them.
-  using EnableCall = CUptiResult (*)(CUpti_CallbackId call, std::uint8_t enable);
-  EnableCall enable_runtime_call = nullptr;
-  EnableCall enable_driver_call = nullptr;
 };
 
 /// The libcupti that the program has mapped, else the toolkit's. Empty: it is there; otherwise why not.

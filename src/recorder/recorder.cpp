@@ -173,7 +173,7 @@ class Recorder {
       if (buffers().foreign()) { return give_up(kAnotherProfiler); }
     }
     for (const CUpti_ActivityKind kind : kRecorded) {
-      const CUptiResult code = enable(cupti_, kind);
+      const CUptiResult code = cupti_.enable(kind);
       if (code != CUPTI_SUCCESS && kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
         return give_up("CUPTI records no kernels: cuptiActivityEnable failed with code " + std::to_string(code));
       }
