@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `elbowroom calibrate` on the GPUs that are there, then what its file says of rows measured before. A minute and a half.
+# `elbowroom calibrate` on the GPUs that are there, then what its file says of rows measured before. About a minute and a half.
 #   usage: calibrate.sh ELBOWROOM OUT
 # On H200 the last two tables stand beside each other: the catalog's constants and the calibrated ones.
 set -euo pipefail

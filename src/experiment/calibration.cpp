@@ -167,7 +167,8 @@ class Calibrating {
 
   Status measure() {
     std::vector<std::size_t> pairs;
-    for (const Scenario& scenario : detail::calibration_cases(settings_.gpus)) {
+    const std::vector<Scenario> cases = settings_.cases.empty() ? detail::calibration_cases(settings_.gpus) : settings_.cases;
+    for (const Scenario& scenario : cases) {
       Result<std::vector<TimedSchedule>> schedules = timed(backend_, scenario, settings_, before_);
       if (!schedules) {
         if (Status goes_on = before_(scenario.name); !goes_on) { return goes_on; }

@@ -11,14 +11,16 @@
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/base/time.hpp"
 #include "elbowroom/model/device_limits.hpp"
+#include "elbowroom/model/scenario.hpp"
 #include "elbowroom/report/origin.hpp"
 
 namespace elbowroom {
 
 struct CalibrationSettings {
-  int gpus = 2;            ///< 2 or more, of one host
-  int trials = 7;          ///< of each schedule; their median counts
-  std::uint64_t seed = 1;  ///< of what is held out, of data and of the order of trials
+  int gpus = 2;                      ///< 2 or more, of one host
+  int trials = 7;                    ///< of each schedule; their median counts
+  std::uint64_t seed = 1;            ///< of what is held out, of data and of the order of trials
+  std::vector<Scenario> cases = {};  ///< that are measured, on so many GPUs; empty: 29 that tell the constants from one another
 };
 
 /// One schedule of a case: what the machine took, and what the simulator says with the fitted constants.
@@ -51,7 +53,7 @@ struct Calibration {
 };
 
 /// Measures kernels, collectives and pairs of them on `backend`, and fits the simulator's constants to two thirds of the pairs and
-/// to all that ran alone. The other pairs say how far off it is: the worst of them is the device's width. Takes about three minutes
+/// to all that ran alone. The other pairs say how far off it is: the worst of them is the device's width. Takes a minute and a half
 /// on GPUs. `before` is told each step and may end it. `invalid_input` where too little runs here for a fit.
 ELBOWROOM_API Result<Calibration> calibrate(Backend& backend, const CalibrationSettings& settings,
                                             const std::function<Status(std::string_view)>& before);

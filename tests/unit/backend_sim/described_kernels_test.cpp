@@ -43,7 +43,7 @@ TEST(FootprintKernels, RunBesideACollective) {
   EXPECT_EQ(workload->compute().footprint->registers_per_thread, Registers(56));
 }
 
-// 8192^3 in f16 as in bf16, in e4m3 half the time: their matrix units' rates.
+// 8192^3 in f16 as in bf16; in e4m3 7.49 / 13.6 of the time, at the rate that was fitted.
 TEST(LibraryProducts, TakeTheRateOfTheirType) {
   Scenario scenario = described();
   const auto time = [&](DataType dtype) {
@@ -52,7 +52,7 @@ TEST(LibraryProducts, TakeTheRateOfTheirType) {
   };
   const double bf16 = time(DataType::bf16);
   EXPECT_NEAR(time(DataType::f16) / bf16, 1, 0.01);
-  EXPECT_NEAR(time(DataType::e4m3) / bf16, 0.5, 0.02);
+  EXPECT_NEAR(time(DataType::e4m3) / bf16, 0.55, 0.02);
 }
 
 TEST(LibraryProducts, AreRefusedWhereTheRateIsNotKnown) {

@@ -9,11 +9,15 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "elbowroom/backend/registry.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 #include "elbowroom/model/device_facts.hpp"
 #include "elbowroom/model/device_file.hpp"
+#include "elbowroom/model/step.hpp"
+#include "experiment/calibration_cases.hpp"
 
 namespace elbowroom {
 namespace {
@@ -47,6 +51,16 @@ std::unique_ptr<Backend> machine_of(const DeviceLimits& device) {
 }
 
 Status nothing(std::string_view) { return {}; }
+
+/// Those of a calibration that are simulated in little time: what elementwise kernels they have is 256 MiB at most.
+std::vector<Scenario> small_cases() {
+  std::vector<Scenario> cases = detail::calibration_cases(2);
+  std::erase_if(cases, [](const Scenario& scenario) {
+    const auto* elementwise = std::get_if<Elementwise>(&scenario.compute);
+    return elementwise != nullptr && elementwise->bytes > mebibytes(256);
+  });
+  return cases;
+}
 
 double ratio_of(const Calibration& made, const std::string& name) {
   const auto found = std::ranges::find(made.constants, name, &FittedConstant::name);
@@ -96,11 +110,24 @@ void expect_file_that_the_simulator_takes(const Calibration& made) {
 
 // One fit for all of it: it takes seconds.
 TEST(Calibration, FindsTheMachineAndSaysHowFarOffItIs) {
-  const Result<Calibration> made = calibrate(*machine_of(other_board()), {2, 1, 1}, nothing);
+  const Result<Calibration> made = calibrate(*machine_of(other_board()), {2, 1, 1, small_cases()}, nothing);
   ASSERT_TRUE(made) << made.error().message;
   expect_constants_of_other_board(*made);
   expect_width_of_what_was_held_out(*made);
   expect_file_that_the_simulator_takes(*made);
+}
+
+// So that nine in ten says something: of 24 at least two lie beyond.
+TEST(Calibration, HoldsOutTwentyFourPairsOrMore) {
+  // Both, both with priority; where a kernel can be capped, both at 2 blocks per SM too.
+  std::size_t pairs = 0;
+  for (const Scenario& scenario : detail::calibration_cases(2)) {
+    EXPECT_TRUE(validate(scenario)) << scenario.name;
+    const Bytes data = memory_per_device(step_of(scenario));
+    EXPECT_LE(data, mebibytes(3 * 1024)) << scenario.name;
+    pairs += std::holds_alternative<LibraryGemm>(scenario.compute) ? 2 : 3;
+  }
+  EXPECT_GE(pairs / 3, 24u);
 }
 
 TEST(Calibration, AnInterruptionEndsIt) {
