@@ -28,15 +28,21 @@ else()
     DIRECTORY "${PROJECT_SOURCE_DIR}/src" PROPERTIES HEADER_FILE_ONLY ON)
 endif()
 
-# elbowroom_headers(NAME HEADERS <x> ... [OPTIONS ...] [LIBRARIES ...]): headers that take long to read, compiled once for the targets
-# that say REUSE_FROM NAME and are compiled with the same options.
+# elbowroom_headers(NAME HEADERS <x> ... [EXECUTABLES] [OPTIONS ...] [LIBRARIES ...]): headers that take long to read, compiled once for the
+# targets that say REUSE_FROM NAME and are compiled with the same options: for executables, or for all else.
 function(elbowroom_headers name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;OPTIONS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "EXECUTABLES" "" "HEADERS;OPTIONS;LIBRARIES")
+  if(arg_EXECUTABLES)
+    list(APPEND arg_OPTIONS ${CMAKE_CXX_COMPILE_OPTIONS_PIE})
+  endif()
   set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp")
   file(CONFIGURE OUTPUT "${source}" CONTENT "")
   add_library(${name} OBJECT "${source}")
   target_link_libraries(${name} PRIVATE elbowroom_warnings ${arg_LIBRARIES})
   target_compile_options(${name} PRIVATE ${arg_OPTIONS})
+  if(arg_EXECUTABLES)
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  endif()
   target_precompile_headers(${name} PRIVATE ${arg_HEADERS})
 endfunction()
 

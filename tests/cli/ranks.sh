@@ -3,7 +3,7 @@
 . "$(dirname "$0")/ranks_checks.bash" || exit
 
 # --- as with one process ------------------------------------------------------------------------------------------------
-for arguments in '--suite quick --only gemm' '--suite quick --only gemm --device mi300x --scheme concurrent,priority --plan comm_blocks=8' '--sweep comm_blocks=8:16 --only sgemm'; do
+for arguments in '--suite quick --only gemm' '--suite quick --only sgemm-ar-pair --device mi300x --scheme concurrent,priority --plan comm_blocks=8' '--sweep comm_blocks=8:16 --only sgemm'; do
   rm -f one.* two.*
   extra=(--trials 3)
   case $arguments in *suite*) extra+=(--trace one.trace) ;; esac

@@ -51,7 +51,7 @@ on 80 profile list --profile p.json
 on 80 $step again.json
 expect 0 bench --suite quick --only gelu-ar --backend sim --trials 2 --json result.json
 on 80 report result.json --html page.html
-cp "$ELBOWROOM_SOURCE_DIR/data/h200x2.csv" rows.csv
+head -9 "$ELBOWROOM_SOURCE_DIR/data/h200x2.csv" >rows.csv
 on 80 validate rows rows.csv
 on 80 doctor
 grep -q $'\x1b\\[3[23]m' "$out" || fail 'no colours on a terminal'
