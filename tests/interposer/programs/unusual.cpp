@@ -174,6 +174,7 @@ void ended_context() {
 
 void many_threads() {
   names(Unusual::many_threads, [](const TwoStreams& two) {
+    EXPECT(!passes(two));  // At rest no launch is asked for its thread.
     fake_set_logging(0);
     for (int thread = 0; thread < 0xffff; ++thread) {
       std::thread([&] {
