@@ -15,8 +15,30 @@ NEWEST = {"GLIBC": (2, 28), "GCC": (7, 0)}
 LIBRARIES = re.compile(r"(ld-linux-.*|lib(c|m|dl|rt|pthread|gcc_s))\.so\.\d+")
 
 
+# Functions that glibc has in libc.so.6 since 2.34. A library that asks libc.so.6 for them ends an old program that is linked to that first.
+HOMES = {
+    name: home
+    for home, names in {
+        "libpthread.so.0": "__pthread_key_create pthread_create pthread_detach pthread_join pthread_key_create pthread_once pthread_setspecific pthread_sigmask",
+        "libdl.so.2": "dladdr dladdr1 dlclose dlerror dlinfo dlopen dlsym dlvsym",
+    }.items()
+    for name in names.split()
+}
+
+
+def misplaced(file: str, needs: str) -> list[str]:
+    """Functions that the file asks another library for than the one that had them before glibc 2.34."""
+    asked, versions = "", {}
+    for library, version in re.findall(r"File: (\S+)|Name: \S+ .*Version: (\d+)", needs.partition("Version needs section")[2]):
+        asked = library or asked
+        if version:
+            versions[version] = asked
+    undefined = re.findall(r" UND (\w+)@\S+ \((\d+)\)", needs)
+    return [f"{file} asks {versions[index]} for {name}, expected {HOMES[name]}" for name, index in undefined if HOMES.get(name, versions.get(index)) != versions.get(index)]
+
+
 def refused(file: str, needs: str) -> list[str]:
-    """`needs`: what `readelf -dV` prints of the file."""
+    """`needs`: what `readelf -dV --dyn-syms` prints of the file."""
     found = []
     for library in re.findall(r"\(NEEDED\).*\[(.*)\]", needs):
         if not LIBRARIES.fullmatch(library):
@@ -26,13 +48,15 @@ def refused(file: str, needs: str) -> list[str]:
         number = tuple(map(int, version.split(".")))[:2]
         if name not in NEWEST or number > NEWEST[name]:
             found.append(f"{file} needs {name}_{version}, expected {' or '.join(f'{known} up to {most[0]}.{most[1]}' for known, most in NEWEST.items())}")
+    if ".so" in file:  # A program's own libraries are searched in the order in which it names them.
+        found += misplaced(file, needs)
     if not section:
         found.append(f"{file}: readelf shows no versions")
     return found
 
 
 def needs_of(file: str) -> str:
-    return subprocess.run(["readelf", "-dVW", file], capture_output=True, text=True, check=True).stdout
+    return subprocess.run(["readelf", "-dVW", "--dyn-syms", file], capture_output=True, text=True, check=True).stdout
 
 
 def check_itself() -> None:
@@ -43,6 +67,9 @@ def check_itself() -> None:
     assert len(refused("x", sample.format("libc.so.6", "GLIBCXX_3.4.21"))) == 1
     assert len(refused("x", sample.format("libfmt.so.9", "GLIBC_2.17"))) == 1
     assert len(refused("x", "")) == 1
+    threads = " 7: 0 FUNC GLOBAL DEFAULT UND pthread_once@GLIBC_2.2.5 (2)\nVersion needs section\n File: {} Cnt: 1\n Name: GLIBC_2.2.5 Flags: none Version: 2\n"
+    assert refused("x.so", threads.format("libpthread.so.0")) == []
+    assert len(refused("x.so", threads.format("libc.so.6"))) == 1
 
 
 def main() -> int:
