@@ -49,7 +49,6 @@ Core::Core(std::unique_ptr<CoreState> state) : state_(std::move(state)) {}
 Core::~Core() = default;
 
 bool Core::follows_order() const { return state_->follows_order.load(std::memory_order_acquire); }
-
 bool Core::leaves_alone(FunctionId function, std::uint64_t blocks) { return state_->fast_path.take(function, blocks); }
 
 bool Core::leaves_alone(FunctionId function, std::uint64_t blocks, StreamId stream) {

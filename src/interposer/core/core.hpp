@@ -222,9 +222,8 @@ class Core {
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
-  /// A launch of the function needs no decision: it goes as the program asked, and on_launch is not to be called. Lock-free, and so
-  /// cheap that it comes before everything else. `blocks`: of its grid. The first form holds for any stream: to tell a default
-  /// stream takes a call of the driver's, which costs more than all else at rest.
+  /// A launch of the function needs no decision: it goes as the program asked, and on_launch is not to be called. Lock-free.
+  /// `blocks`: of its grid. Without a stream first: to tell which one a default stream is takes a call of the driver's.
   [[nodiscard]] bool leaves_alone(FunctionId function, std::uint64_t blocks);
   [[nodiscard]] bool leaves_alone(FunctionId function, std::uint64_t blocks, StreamId stream);
   /// Whether the order of streams is followed now; lock-free. Where it is not, hooks of events and waits tell nothing.

@@ -185,10 +185,9 @@ int launch(const LaunchRequest& request, OriginalLaunch original) {
   const bool plain =
       !request.cooperative && !attributes.cooperative && !attributes.records_event && attributes.cluster <= kMostCluster;
   const std::uint64_t blocks = std::uint64_t{config.grid_x} * config.grid_y * config.grid_z;
-  const FunctionId function = id_of(request.function);
-  if (plain && state->core->leaves_alone(function, blocks)) { return original.call(request); }
+  if (plain && state->core->leaves_alone(id_of(request.function), blocks)) { return original.call(request); }
   const StreamId id = state->stream_id(config.stream, request.default_stream);
-  if (plain && state->core->leaves_alone(function, blocks, id)) { return original.call(request); }
+  if (plain && state->core->leaves_alone(id_of(request.function), blocks, id)) { return original.call(request); }
   const cu::Stream stream = explicit_stream<Driver>(config.stream, request.default_stream);
   if (state->core->capturing() && state->driver.is_captured(stream)) { return original.call(request); }
   driver::LaunchAccount account(state->overhead);
