@@ -12,8 +12,11 @@
 
 #include "elbowroom/backend/registry.hpp"
 #include "elbowroom/experiment/case_trials.hpp"
+#include "elbowroom/plan/compute_facts.hpp"
 #include "elbowroom/plan/occupancy.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
 #include "elbowroom/plan/pad_ranges.hpp"
+#include "elbowroom/plan/program.hpp"
 
 namespace elbowroom {
 namespace {

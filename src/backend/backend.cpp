@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "elbowroom/backend/launcher.hpp"
+#include "elbowroom/model/scenario.hpp"
+#include "elbowroom/model/step.hpp"
 
 namespace elbowroom {
 

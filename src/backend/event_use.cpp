@@ -7,6 +7,9 @@
 #include <tuple>
 #include <utility>
 
+#include "elbowroom/plan/launch_settings.hpp"
+#include "elbowroom/plan/program.hpp"
+
 namespace elbowroom::detail {
 namespace {
 

@@ -3,7 +3,11 @@
 #include <optional>
 #include <vector>
 
-#include "elbowroom/plan/program.hpp"
+namespace elbowroom {
+
+struct Program;
+
+}  // namespace elbowroom
 
 namespace elbowroom::detail {
 

@@ -15,6 +15,7 @@
 #include "backend_cuda/nccl_environment.hpp"
 #include "backend_cuda/user_modules.hpp"
 #include "elbowroom/plan/capabilities.hpp"
+#include "elbowroom/plan/launch_settings.hpp"
 
 namespace elbowroom::cuda {
 namespace {

@@ -1,7 +1,12 @@
 #pragma once
 
 #include "elbowroom/base/result.hpp"
-#include "elbowroom/plan/program.hpp"
+
+namespace elbowroom {
+
+struct CommSettings;
+
+}  // namespace elbowroom
 
 /// What the user told NCCL by its environment, where a program must not go past it.
 namespace elbowroom::cuda {

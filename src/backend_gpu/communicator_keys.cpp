@@ -5,6 +5,8 @@
 #include <variant>
 
 #include "elbowroom/model/collective_facts.hpp"
+#include "elbowroom/plan/launch_settings.hpp"
+#include "elbowroom/plan/program.hpp"
 
 namespace elbowroom::gpu {
 

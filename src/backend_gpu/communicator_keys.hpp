@@ -5,7 +5,13 @@
 
 #include "backend_gpu/communicators.hpp"
 #include "elbowroom/model/step.hpp"
-#include "elbowroom/plan/program.hpp"
+
+namespace elbowroom {
+
+struct CommSettings;
+struct Program;
+
+}  // namespace elbowroom
 
 namespace elbowroom::gpu {
 

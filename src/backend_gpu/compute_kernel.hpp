@@ -8,7 +8,12 @@
 #include "elbowroom/backend/backend.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/model/scenario.hpp"
-#include "elbowroom/plan/program.hpp"
+
+namespace elbowroom {
+
+struct ComputeSettings;
+
+}  // namespace elbowroom
 
 namespace elbowroom::gpu {
 

@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "backend_gpu/gemm_operands.hpp"
+#include "elbowroom/plan/compute_facts.hpp"
 #include "elbowroom/plan/launch_check.hpp"
+#include "elbowroom/plan/launch_settings.hpp"
 
 namespace elbowroom::gpu {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "backend/schedule.hpp"
 #include "elbowroom/base/gibibytes.hpp"
+#include "elbowroom/plan/compute_facts.hpp"
 #include "elbowroom/plan/launch_check.hpp"
 #include "model/work_sharing.hpp"
 #include "plan/control_name.hpp"

@@ -20,6 +20,7 @@
 #include "backend_gpu/schedule_calls.hpp"
 #include "elbowroom/backend/registry.hpp"
 #include "elbowroom/model/step.hpp"
+#include "elbowroom/plan/capabilities.hpp"
 #include "elbowroom/plan/program.hpp"
 
 namespace elbowroom::gpu {

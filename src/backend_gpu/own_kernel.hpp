@@ -10,7 +10,13 @@
 #include "elbowroom/backend/backend.hpp"
 #include "elbowroom/backend/launcher.hpp"
 #include "elbowroom/base/result.hpp"
-#include "elbowroom/plan/program.hpp"
+#include "elbowroom/plan/compute_facts.hpp"
+
+namespace elbowroom {
+
+struct ComputeSettings;
+
+}  // namespace elbowroom
 
 namespace elbowroom::gpu {
 

@@ -18,8 +18,16 @@
 #include "elbowroom/base/quantities.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/model/step.hpp"
-#include "elbowroom/plan/program.hpp"
 #include "elbowroom/trace/timeline.hpp"
+
+namespace elbowroom {
+
+struct Capabilities;
+struct CommSettings;
+struct ComputeSettings;
+struct Lane;
+
+}  // namespace elbowroom
 
 namespace elbowroom::gpu {
 

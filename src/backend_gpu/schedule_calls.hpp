@@ -13,7 +13,13 @@
 #include "backend_gpu/platform.hpp"
 #include "backend_gpu/ranks_here.hpp"
 #include "backend_gpu/start_line.hpp"
-#include "elbowroom/plan/program.hpp"
+#include "elbowroom/plan/launch_settings.hpp"
+
+namespace elbowroom {
+
+struct Launch;
+
+}  // namespace elbowroom
 
 namespace elbowroom::gpu {
 

@@ -9,6 +9,8 @@
 
 #include "backend_gpu/on_devices.hpp"
 #include "elbowroom/backend/backend.hpp"
+#include "elbowroom/plan/capabilities.hpp"
+#include "elbowroom/plan/compute_facts.hpp"
 
 namespace elbowroom::gpu {
 

@@ -9,6 +9,7 @@
 #include "backend_hip/priority_probe.hpp"
 #include "backend_hip/rocblas_library.hpp"
 #include "elbowroom/plan/capabilities.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "plan/control_name.hpp"
 
 namespace elbowroom::hip {

@@ -8,6 +8,8 @@
 #include "backend/over_ranks.hpp"
 #include "backend_ranks/facts.hpp"
 #include "backend_ranks/ranks_workload.hpp"
+#include "elbowroom/model/step.hpp"
+#include "elbowroom/plan/capabilities.hpp"
 
 namespace elbowroom::ranks {
 namespace {

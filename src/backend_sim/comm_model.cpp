@@ -9,6 +9,7 @@
 #include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/model/comm_catalog.hpp"
 #include "elbowroom/plan/controls.hpp"
+#include "elbowroom/plan/launch_settings.hpp"
 #include "elbowroom/plan/occupancy.hpp"
 
 namespace elbowroom::sim {

@@ -6,7 +6,12 @@
 #include "elbowroom/model/scenario.hpp"
 #include "elbowroom/network/machine.hpp"
 #include "elbowroom/network/ring_time.hpp"
-#include "elbowroom/plan/program.hpp"
+
+namespace elbowroom {
+
+struct CommSettings;
+
+}  // namespace elbowroom
 
 namespace elbowroom::sim {
 

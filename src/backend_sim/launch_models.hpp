@@ -9,6 +9,8 @@
 #include "elbowroom/model/device_limits.hpp"
 #include "elbowroom/network/machine.hpp"
 #include "elbowroom/network/ring_time.hpp"
+#include "elbowroom/plan/capabilities.hpp"
+#include "elbowroom/plan/compute_facts.hpp"
 
 namespace elbowroom::sim {
 

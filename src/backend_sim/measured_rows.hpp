@@ -10,6 +10,7 @@
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/model/kernel_footprint.hpp"
 #include "elbowroom/model/scenario.hpp"
+#include "elbowroom/plan/program.hpp"
 
 namespace elbowroom::sim {
 

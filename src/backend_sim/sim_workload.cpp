@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "backend_sim/performance.hpp"
+#include "elbowroom/trace/timeline.hpp"
 
 namespace elbowroom::sim {
 namespace {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "elbowroom/report/result_document.hpp"
+
 namespace elbowroom {
 
 std::vector<std::string> cases_below(const ResultDocument& document, double percent) {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "elbowroom/plan/program.hpp"
+
 namespace elbowroom::detail {
 namespace {
 

@@ -4,7 +4,12 @@
 #include <vector>
 
 #include "elbowroom/model/scenario.hpp"
-#include "elbowroom/plan/program.hpp"
+
+namespace elbowroom {
+
+enum class Order;
+
+}  // namespace elbowroom
 
 namespace elbowroom::detail {
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "elbowroom/plan/compute_facts.hpp"
 #include "elbowroom/plan/occupancy.hpp"
 #include "elbowroom/plan/shape.hpp"
 

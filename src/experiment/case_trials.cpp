@@ -2,13 +2,21 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 #include <vector>
+
+#include "elbowroom/model/scenario.hpp"
+#include "elbowroom/model/step.hpp"
+#include "elbowroom/plan/compute_facts.hpp"
+#include "elbowroom/plan/lower.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/program.hpp"
+#include "elbowroom/plan/scheme.hpp"
+#include "elbowroom/trace/timeline.hpp"
+#include "experiment/lowered_programs.hpp"
 
 namespace elbowroom {
 namespace {
-
-// Of the programs that a case keeps; some hundred megabytes.
-constexpr std::size_t kMostPrepared = 1 << 20;
 
 Result<StepSite> site_of_step(const Case& what, const DeviceLimits& device, const Workload& workload) {
   const auto* step = std::get_if<Step>(&what);
@@ -18,6 +26,8 @@ Result<StepSite> site_of_step(const Case& what, const DeviceLimits& device, cons
 }
 
 }  // namespace
+
+Order order_of(Scheme scheme) { return scheme == Scheme::sequential ? Order::sequential : Order::concurrent; }
 
 Result<CaseTrials> CaseTrials::prepare(Backend& backend, const Case& what) {
   const auto* scenario = std::get_if<Scenario>(&what);
@@ -31,7 +41,12 @@ CaseTrials::CaseTrials(Case what, DeviceLimits device, std::unique_ptr<Workload>
     : what_(std::move(what)),
       device_(std::move(device)),
       workload_(std::move(workload)),
-      step_site_(site_of_step(what_, device_, *workload_)) {}
+      step_site_(site_of_step(what_, device_, *workload_)),
+      lowered_(std::make_unique<LoweredPrograms>()) {}
+
+CaseTrials::~CaseTrials() = default;
+CaseTrials::CaseTrials(CaseTrials&&) noexcept = default;
+CaseTrials& CaseTrials::operator=(CaseTrials&&) noexcept = default;
 
 const ComputeFacts& CaseTrials::compute() const {
   if (step_site_) { return workload_->compute(step_site_->computation); }
@@ -62,17 +77,11 @@ Status CaseTrials::accepts(const OverlapPlan& plan) const {
 }
 
 Result<const Program*> CaseTrials::program_of(Order order, const OverlapPlan& plan) {
-  const std::pair question(order, plan);
-  if (const auto known = lowered_.find(question); known != lowered_.end()) { return &known->second; }
+  if (const Program* known = lowered_->find(order, plan); known != nullptr) { return known; }
   if (Status accepted = accepts(plan); !accepted) { return accepted.error(); }
   Result<Program> program = lower(step(), order, by_operation(plan));
   if (!program) { return program.error(); }
-  if (lowered_launches_ + program->launches.size() > kMostPrepared) {
-    lowered_.clear();
-    lowered_launches_ = 0;
-  }
-  lowered_launches_ += program->launches.size();
-  return &lowered_.emplace(question, std::move(*program)).first->second;
+  return lowered_->keep(order, plan, *std::move(program));
 }
 
 Result<Microseconds> CaseTrials::run(Order order, const OverlapPlan& plan) {

@@ -8,6 +8,8 @@
 
 #include "elbowroom/experiment/suites.hpp"
 #include "elbowroom/model/comm_catalog.hpp"
+#include "elbowroom/plan/capabilities.hpp"
+#include "elbowroom/plan/scheme.hpp"
 
 namespace elbowroom {
 namespace {

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "elbowroom/energy/sampler.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/program.hpp"
 
 namespace elbowroom::detail {
 namespace {

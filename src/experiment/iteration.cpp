@@ -7,6 +7,8 @@
 #include <variant>
 
 #include "elbowroom/network/ring_time.hpp"
+#include "elbowroom/plan/launch_settings.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "elbowroom/steps/micro_batch.hpp"
 #include "experiment/stages.hpp"
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "elbowroom/plan/compute_facts.hpp"
 #include "elbowroom/plan/occupancy.hpp"
 #include "elbowroom/trace/overlap_metrics.hpp"
 #include "elbowroom/trace/summary.hpp"

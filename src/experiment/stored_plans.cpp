@@ -9,9 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "elbowroom/experiment/case_trials.hpp"
 #include "elbowroom/experiment/prediction.hpp"
 #include "elbowroom/plan/ranking.hpp"
+#include "elbowroom/tune/profile.hpp"
 #include "elbowroom/tune/profile_file.hpp"
+#include "elbowroom/tune/profile_key.hpp"
 
 namespace elbowroom {
 namespace {

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "elbowroom/plan/scheme.hpp"
+
 namespace elbowroom {
 namespace {
 

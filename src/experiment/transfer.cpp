@@ -11,6 +11,7 @@
 #include "elbowroom/experiment/stored_plans.hpp"
 #include "elbowroom/experiment/timed_rounds.hpp"
 #include "elbowroom/plan/candidates.hpp"
+#include "elbowroom/plan/compute_facts.hpp"
 #include "elbowroom/plan/controls.hpp"
 #include "elbowroom/plan/plan_text.hpp"
 #include "experiment/baselines.hpp"

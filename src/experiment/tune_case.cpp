@@ -14,6 +14,8 @@
 #include "elbowroom/experiment/prediction.hpp"
 #include "elbowroom/experiment/search.hpp"
 #include "elbowroom/experiment/stored_plans.hpp"
+#include "elbowroom/plan/compute_facts.hpp"
+#include "elbowroom/plan/controls.hpp"
 #include "experiment/baselines.hpp"
 #include "experiment/case_error.hpp"
 #include "experiment/energy_trials.hpp"

@@ -6,12 +6,17 @@
 #include <string_view>
 
 #include "elbowroom/model/scenario.hpp"
-#include "elbowroom/plan/overlap_plan.hpp"
 #include "model/json_members.hpp"
 #include "page/model.hpp"
 #include "page/readers.hpp"
 
 // What the readers of this room share.
+namespace elbowroom {
+
+struct OverlapPlan;
+
+}  // namespace elbowroom
+
 namespace elbowroom::page {
 
 using Members = detail::JsonMembers;

@@ -7,6 +7,7 @@
 
 #include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/model/comm_catalog.hpp"
+#include "elbowroom/model/step.hpp"
 #include "plan/control_name.hpp"
 #include "plan/sm_shares.hpp"
 

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "elbowroom/base/result.hpp"
-#include "elbowroom/plan/controls.hpp"
+#include "elbowroom/plan/control_site.hpp"
+#include "elbowroom/plan/launch_check.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
 
 // What the rows of the collective's controls say. Values act at a site, Status tells what a launch can have, Plans are what a
 // scheme of this control alone tries.

@@ -8,7 +8,9 @@
 
 #include "elbowroom/model/comm_catalog.hpp"
 #include "elbowroom/model/comm_environment.hpp"
+#include "elbowroom/model/step.hpp"
 #include "elbowroom/plan/pad_ranges.hpp"
+#include "elbowroom/plan/scheme.hpp"
 #include "plan/comm_rules.hpp"
 #include "plan/member_access.hpp"
 #include "plan/sm_shares.hpp"

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "elbowroom/model/comm_catalog.hpp"
+#include "elbowroom/model/step.hpp"
 #include "elbowroom/plan/lower.hpp"
 #include "elbowroom/plan/occupancy.hpp"
 #include "plan/control_name.hpp"

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "elbowroom/plan/lower.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "plan/program_nodes.hpp"
 
 namespace elbowroom {

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include "elbowroom/plan/controls.hpp"
+#include "elbowroom/plan/launch_settings.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/program.hpp"
 
 namespace elbowroom {
 namespace {

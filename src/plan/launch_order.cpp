@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "elbowroom/plan/program.hpp"
+
 namespace elbowroom::detail {
 
 LaunchOrder::LaunchOrder(const Step& step, const Program& program, const RankClasses& classes)

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "elbowroom/model/step.hpp"
-#include "elbowroom/plan/program.hpp"
 #include "plan/program_nodes.hpp"
 
 namespace elbowroom::detail {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "elbowroom/plan/controls.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "plan/control_name.hpp"
 #include "plan/launch_order.hpp"
 #include "plan/program_nodes.hpp"

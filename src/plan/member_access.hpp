@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "elbowroom/base/quantities.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
 #include "elbowroom/plan/plan_member.hpp"
 
 // Reads and writes a member of a plan as a count, whatever its type is.

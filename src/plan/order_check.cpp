@@ -10,6 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "elbowroom/base/provenance.hpp"
+#include "elbowroom/plan/program.hpp"
+#include "elbowroom/trace/timeline.hpp"
 #include "model/communicator_table.hpp"
 #include "model/library_kernels.hpp"
 

@@ -8,6 +8,9 @@
 #include <system_error>
 #include <utility>
 
+#include "elbowroom/plan/control_site.hpp"
+#include "elbowroom/plan/controls.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
 #include "model/json_fields.hpp"
 
 namespace elbowroom {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "elbowroom/plan/program.hpp"
+
 namespace elbowroom::detail {
 
 bool share_class(const std::vector<int>& some, const std::vector<int>& others) {

@@ -4,7 +4,12 @@
 #include <vector>
 
 #include "elbowroom/model/rank_classes.hpp"
-#include "elbowroom/plan/program.hpp"
+
+namespace elbowroom {
+
+struct Program;
+
+}  // namespace elbowroom
 
 namespace elbowroom::detail {
 

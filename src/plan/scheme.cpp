@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <string>
 
+#include "elbowroom/model/scenario.hpp"
 #include "elbowroom/plan/controls.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
 #include "elbowroom/plan/pad_ranges.hpp"
 
 namespace elbowroom {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "elbowroom/plan/compute_facts.hpp"
-#include "elbowroom/plan/controls.hpp"
+#include "elbowroom/plan/control_site.hpp"
 
 namespace elbowroom::detail {
 

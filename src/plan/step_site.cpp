@@ -10,6 +10,10 @@
 #include <utility>
 #include <variant>
 
+#include "elbowroom/plan/controls.hpp"
+#include "elbowroom/plan/launch_settings.hpp"
+#include "elbowroom/plan/lower.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
 #include "model/work_sharing.hpp"
 #include "plan/site_between.hpp"
 

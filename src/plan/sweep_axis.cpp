@@ -10,7 +10,11 @@
 #include <optional>
 #include <utility>
 
+#include "elbowroom/model/scenario.hpp"
 #include "elbowroom/model/size.hpp"
+#include "elbowroom/plan/control_site.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/plan_text.hpp"
 #include "model/json_fields.hpp"
 #include "plan/own_value.hpp"
 

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "preload/offer.hpp"
 #include "preload/profile_controls.hpp"
 #include "preload/program_environment.hpp"
 #include "preload/rules.hpp"

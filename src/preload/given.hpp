@@ -5,7 +5,6 @@
 
 #include "elbowroom/base/notice.hpp"
 #include "elbowroom/base/result.hpp"
-#include "elbowroom/tune/profile.hpp"
 #include "preload/backend.hpp"
 #include "preload/choices.hpp"
 #include "preload/controls.hpp"
@@ -14,6 +13,8 @@
 #include "run/rules.hpp"
 
 namespace elbowroom::preload {
+
+struct Offer;
 
 /// What a user asks of a run.
 struct Asked {
@@ -24,12 +25,6 @@ struct Asked {
   bool same_bits = false;       ///< of a result
   bool gradient_views = false;  ///< gradients of DistributedDataParallel may be views of its buckets
   bool memory = true;           ///< what `auto` chooses is kept, and what it chose is used
-};
-
-/// Choices that may be for the program.
-struct Offer {
-  Profile profile;
-  std::optional<std::string> file;  ///< as notices name it; absent: nobody named a profile, which is an empty one then
 };
 
 /// Where the command is to run.

@@ -17,6 +17,7 @@
 #include "elbowroom/model/comm_environment.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 #include "elbowroom/plan/controls.hpp"
+#include "elbowroom/tune/profile.hpp"
 #include "plan/control_name.hpp"
 #include "preload/rules.hpp"
 #include "run/limits.hpp"

@@ -4,9 +4,14 @@
 #include <vector>
 
 #include "elbowroom/base/result.hpp"
-#include "elbowroom/tune/profile.hpp"
 #include "preload/controls.hpp"
 #include "preload/variables.hpp"
+
+namespace elbowroom {
+
+class Profile;
+
+}  // namespace elbowroom
 
 namespace elbowroom::preload {
 

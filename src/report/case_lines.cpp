@@ -5,7 +5,13 @@
 
 #include <algorithm>
 
+#include "elbowroom/energy/reading.hpp"
+#include "elbowroom/energy/scheme_energy.hpp"
 #include "elbowroom/plan/controls.hpp"
+#include "elbowroom/plan/hardware_limit.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/report/result_document.hpp"
+#include "elbowroom/trace/summary.hpp"
 
 namespace elbowroom::detail {
 namespace {

@@ -6,9 +6,14 @@
 #include <vector>
 
 #include "elbowroom/report/result_columns.hpp"
-#include "elbowroom/report/result_document.hpp"
 
 // Sentences that the text table and the Markdown table share.
+namespace elbowroom {
+
+struct HardwareLimit;
+
+}  // namespace elbowroom
+
 namespace elbowroom::detail {
 
 /// Behind a critical path of which no share can be reached.

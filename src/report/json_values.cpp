@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "elbowroom/plan/hardware_limit.hpp"
+
 namespace elbowroom::detail {
 
 OrderedJson number(double value) { return std::isfinite(value) ? OrderedJson(value) : OrderedJson(); }

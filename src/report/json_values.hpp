@@ -8,11 +8,16 @@
 #include "elbowroom/model/case.hpp"
 #include "elbowroom/model/device_limits.hpp"
 #include "elbowroom/model/scenario.hpp"
-#include "elbowroom/plan/hardware_limit.hpp"
 #include "elbowroom/report/origin.hpp"
 #include "elbowroom/trace/summary.hpp"
 
 // How reports write values as JSON: in the order given, absent and non-finite ones as null.
+namespace elbowroom {
+
+struct HardwareLimit;
+
+}  // namespace elbowroom
+
 namespace elbowroom::detail {
 
 using OrderedJson = nlohmann::ordered_json;

@@ -9,7 +9,11 @@
 #include <optional>
 #include <utility>
 
+#include "elbowroom/energy/scheme_energy.hpp"
 #include "elbowroom/plan/controls.hpp"
+#include "elbowroom/report/result_document.hpp"
+#include "elbowroom/trace/overlap_metrics.hpp"
+#include "elbowroom/trace/summary.hpp"
 
 namespace elbowroom {
 namespace {

@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "elbowroom/report/origin.hpp"
 #include "elbowroom/report/result_columns.hpp"
+#include "elbowroom/report/result_document.hpp"
 #include "report/display_width.hpp"
 
 namespace elbowroom {

@@ -8,7 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "elbowroom/plan/hardware_limit.hpp"
+#include "elbowroom/report/origin.hpp"
 #include "elbowroom/report/result_columns.hpp"
+#include "elbowroom/report/result_document.hpp"
 #include "elbowroom/report/scenario_line.hpp"
 #include "report/case_lines.hpp"
 #include "report/display_width.hpp"

@@ -7,6 +7,8 @@
 
 #include "elbowroom/backend/registry.hpp"
 #include "elbowroom/experiment/stored_plans.hpp"
+#include "elbowroom/plan/capabilities.hpp"
+#include "elbowroom/plan/control_site.hpp"
 #include "elbowroom/plan/controls.hpp"
 #include "elbowroom/plan/shape.hpp"
 #include "plan/control_name.hpp"

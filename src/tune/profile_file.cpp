@@ -8,6 +8,8 @@
 
 #include "base/files.hpp"
 #include "base/known_file.hpp"
+#include "elbowroom/tune/profile.hpp"
+#include "elbowroom/tune/profile_key.hpp"
 #include "tune/stored_document.hpp"
 
 namespace elbowroom {

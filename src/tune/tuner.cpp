@@ -8,6 +8,8 @@
 #include <random>
 #include <utility>
 
+#include "elbowroom/plan/controls.hpp"
+
 namespace elbowroom {
 namespace {
 

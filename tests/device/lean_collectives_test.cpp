@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "elbowroom/model/comm_catalog.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "elbowroom/trace/overlap_metrics.hpp"
 #include "live_gpu.hpp"
 #include "live_workload.hpp"

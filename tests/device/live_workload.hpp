@@ -7,6 +7,9 @@
 
 #include "elbowroom/experiment/case_trials.hpp"
 #include "elbowroom/model/scenario.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/program.hpp"
+#include "elbowroom/trace/timeline.hpp"
 
 namespace elbowroom::testing {
 

@@ -8,6 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "elbowroom/base/quantities.hpp"
+#include "elbowroom/plan/launch_settings.hpp"
+
 namespace elbowroom::cuda {
 namespace {
 

@@ -11,6 +11,8 @@
 #include "elbowroom/model/step.hpp"
 #include "elbowroom/plan/lower.hpp"
 #include "elbowroom/plan/order_check.hpp"
+#include "elbowroom/plan/program.hpp"
+#include "elbowroom/trace/timeline.hpp"
 #include "live_gpu.hpp"
 
 namespace elbowroom {

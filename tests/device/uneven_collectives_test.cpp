@@ -13,6 +13,7 @@
 #include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/plan/lower.hpp"
 #include "elbowroom/plan/order_check.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "live_gpu.hpp"
 #include "live_workload.hpp"
 

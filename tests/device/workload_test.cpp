@@ -10,6 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "elbowroom/plan/compute_facts.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "elbowroom/plan/scheme.hpp"
 #include "elbowroom/trace/overlap_metrics.hpp"
 #include "live_gpu.hpp"

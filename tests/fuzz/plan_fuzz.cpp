@@ -5,6 +5,10 @@
 #include <vector>
 
 #include "elbowroom/model/device_catalog.hpp"
+#include "elbowroom/model/kernel_footprint.hpp"
+#include "elbowroom/model/scenario.hpp"
+#include "elbowroom/plan/control_site.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
 #include "elbowroom/plan/plan_text.hpp"
 #include "fuzz/stop.hpp"
 

@@ -7,6 +7,7 @@
 
 #include "elbowroom/model/step.hpp"
 #include "elbowroom/plan/lower.hpp"
+#include "elbowroom/plan/program.hpp"
 
 // parse_step never throws or crashes, its errors are one line, and what it accepts survives being written and read again and has a
 // schedule.

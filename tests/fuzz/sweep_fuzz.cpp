@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "elbowroom/plan/plan_text.hpp"
 #include "elbowroom/report/sweep_document.hpp"
 #include "fuzz/stop.hpp"
 

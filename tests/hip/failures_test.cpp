@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "elbowroom/experiment/case_trials.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "fake_rocm.hpp"
 
 namespace elbowroom {

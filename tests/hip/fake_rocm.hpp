@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "elbowroom/backend/registry.hpp"
+#include "elbowroom/model/scenario.hpp"
 #include "fake_hip.hpp"
 
 extern "C" {

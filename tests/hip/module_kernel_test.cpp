@@ -7,6 +7,9 @@
 #include <string>
 
 #include "elbowroom/experiment/case_trials.hpp"
+#include "elbowroom/plan/compute_facts.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "fake_rocm.hpp"
 
 namespace elbowroom {

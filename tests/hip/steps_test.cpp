@@ -5,7 +5,9 @@
 #include <string>
 
 #include "elbowroom/interop/hip.hpp"
+#include "elbowroom/model/step.hpp"
 #include "elbowroom/plan/lower.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "fake_rocm.hpp"
 
 using hipStream_t = ihipStream_t*;

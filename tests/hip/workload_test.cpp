@@ -7,7 +7,11 @@
 #include "backend_gpu/tiled_gemm_variants.hpp"
 #include "elbowroom/experiment/case_trials.hpp"
 #include "elbowroom/model/collective_facts.hpp"
+#include "elbowroom/plan/compute_facts.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "elbowroom/plan/scheme.hpp"
+#include "elbowroom/trace/timeline.hpp"
 #include "fake_rocm.hpp"
 
 namespace elbowroom {

@@ -13,6 +13,7 @@
 #include "console.hpp"
 #include "device_option.hpp"
 #include "elbowroom/model/case.hpp"
+#include "elbowroom/plan/scheme.hpp"
 #include "machine_option.hpp"
 #include "output.hpp"
 

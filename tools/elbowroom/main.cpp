@@ -16,6 +16,7 @@
 #include "console.hpp"
 #include "doctor_command.hpp"
 #include "elbowroom/backend/registry.hpp"
+#include "elbowroom/plan/capabilities.hpp"
 #include "exit_code.hpp"
 #include "explain_command.hpp"
 #include "help.hpp"

@@ -14,7 +14,10 @@
 #include <vector>
 
 #include "console.hpp"
+#include "elbowroom/base/time.hpp"
+#include "elbowroom/tune/profile.hpp"
 #include "elbowroom/tune/profile_file.hpp"
+#include "elbowroom/tune/profile_key.hpp"
 #include "exit_code.hpp"
 #include "output.hpp"
 #include "profile_option.hpp"

@@ -12,6 +12,7 @@
 #include "bench_command.hpp"
 #include "console.hpp"
 #include "elbowroom/experiment/sweep.hpp"
+#include "elbowroom/plan/plan_text.hpp"
 #include "elbowroom/report/result_table.hpp"
 #include "elbowroom/report/scenario_line.hpp"
 #include "exit_code.hpp"

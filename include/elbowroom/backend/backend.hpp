@@ -10,20 +10,20 @@
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/model_width.hpp"
 #include "elbowroom/base/provenance.hpp"
+#include "elbowroom/base/quantities.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/base/time.hpp"
 #include "elbowroom/model/device_limits.hpp"
-#include "elbowroom/model/kernel_footprint.hpp"
-#include "elbowroom/model/scenario.hpp"
-#include "elbowroom/model/step.hpp"
-#include "elbowroom/plan/capabilities.hpp"
-#include "elbowroom/plan/compute_facts.hpp"
-#include "elbowroom/plan/program.hpp"
-#include "elbowroom/trace/timeline.hpp"
 
 namespace elbowroom {
 
 class Launcher;
+struct Capabilities;
+struct ComputeFacts;
+struct Program;
+struct Scenario;
+struct Step;
+struct Timeline;
 
 /// One device that a backend can use.
 struct DeviceInfo {

@@ -4,9 +4,10 @@
 #include <vector>
 
 #include "elbowroom/base/export.hpp"
-#include "elbowroom/report/result_document.hpp"
 
 namespace elbowroom {
+
+struct ResultDocument;
 
 /// A line for each case whose best scheme saves less than `percent`.
 ELBOWROOM_API std::vector<std::string> cases_below(const ResultDocument& document, double percent);

@@ -1,26 +1,28 @@
 #pragma once
 
-#include <cstddef>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "elbowroom/backend/backend.hpp"
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/model/case.hpp"
-#include "elbowroom/plan/controls.hpp"
-#include "elbowroom/plan/lower.hpp"
-#include "elbowroom/plan/program.hpp"
-#include "elbowroom/plan/scheme.hpp"
 #include "elbowroom/plan/step_site.hpp"
 
 namespace elbowroom {
 
+class LoweredPrograms;
+enum class Order;
+enum class Scheme;
+struct ComputeFacts;
+struct OverlapPlan;
+struct Program;
+struct StepPlan;
+struct Timeline;
+
 /// How a scheme runs both sides.
-constexpr Order order_of(Scheme scheme) { return scheme == Scheme::sequential ? Order::sequential : Order::concurrent; }
+ELBOWROOM_API Order order_of(Scheme scheme);
 
 /// A case made ready on a backend. Experiments act through this alone: they ask for an order and a plan, never for a launch.
 class CaseTrials {
@@ -29,6 +31,9 @@ class CaseTrials {
   ELBOWROOM_API static Result<CaseTrials> prepare(Backend& backend, const Case& what);
   /// `workload` is that of the case.
   ELBOWROOM_API CaseTrials(Case what, DeviceLimits device, std::unique_ptr<Workload> workload);
+  ELBOWROOM_API ~CaseTrials();
+  ELBOWROOM_API CaseTrials(CaseTrials&&) noexcept;
+  ELBOWROOM_API CaseTrials& operator=(CaseTrials&&) noexcept;
 
   [[nodiscard]] const Case& what() const { return what_; }
   /// Only where the case is one.
@@ -62,8 +67,7 @@ class CaseTrials {
   DeviceLimits device_;
   std::unique_ptr<Workload> workload_;
   Result<StepSite> step_site_;  ///< of a step
-  std::map<std::pair<Order, OverlapPlan>, Program> lowered_;
-  std::size_t lowered_launches_ = 0;
+  std::unique_ptr<LoweredPrograms> lowered_;
 };
 
 }  // namespace elbowroom

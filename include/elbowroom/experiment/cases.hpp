@@ -15,10 +15,11 @@
 #include "elbowroom/model/case.hpp"
 #include "elbowroom/model/scenario.hpp"
 #include "elbowroom/model/step.hpp"
-#include "elbowroom/plan/scheme.hpp"
 #include "elbowroom/report/origin.hpp"
 
 namespace elbowroom {
+
+enum class Scheme;
 
 struct CaseSelection {
   std::vector<Scenario> scenarios;          ///< at least one, unless there is a step

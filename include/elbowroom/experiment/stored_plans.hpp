@@ -7,12 +7,20 @@
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/notice.hpp"
 #include "elbowroom/base/result.hpp"
-#include "elbowroom/experiment/case_trials.hpp"
 #include "elbowroom/model/case.hpp"
-#include "elbowroom/tune/profile.hpp"
-#include "elbowroom/tune/profile_key.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/scheme.hpp"
 
 namespace elbowroom {
+
+class Backend;
+class CaseTrials;
+class Profile;
+struct ControlSite;
+struct KernelFootprint;
+struct ProfileKey;
+struct StoredChoice;
+struct Surroundings;
 
 /// What the scheme `tuned` runs in a case.
 struct TunedPlan {

@@ -8,9 +8,10 @@
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/model/scenario.hpp"
-#include "elbowroom/plan/scheme.hpp"
 
 namespace elbowroom {
+
+enum class Scheme;
 
 struct Suite {
   std::string_view name;

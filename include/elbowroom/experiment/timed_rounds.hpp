@@ -10,6 +10,7 @@
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/experiment/case_trials.hpp"
 #include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/program.hpp"
 
 namespace elbowroom {
 

@@ -9,7 +9,7 @@
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/base/time.hpp"
-#include "elbowroom/plan/controls.hpp"
+#include "elbowroom/plan/control_site.hpp"
 #include "elbowroom/plan/overlap_plan.hpp"
 #include "elbowroom/plan/reason.hpp"
 #include "elbowroom/plan/scheme.hpp"

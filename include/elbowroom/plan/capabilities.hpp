@@ -5,9 +5,10 @@
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/model/comm_catalog.hpp"
-#include "elbowroom/model/device_limits.hpp"
 
 namespace elbowroom {
+
+struct DeviceLimits;
 
 /// What a machine has of what controls act through. An ability that is lacking carries the reason, without a control's name; the
 /// default lacks nothing. A backend gives it.

@@ -3,43 +3,23 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
-#include "elbowroom/model/device_limits.hpp"
-#include "elbowroom/model/kernel_footprint.hpp"
-#include "elbowroom/model/scenario.hpp"
-#include "elbowroom/plan/capabilities.hpp"
-#include "elbowroom/plan/launch_check.hpp"
-#include "elbowroom/plan/overlap_plan.hpp"
 #include "elbowroom/plan/plan_member.hpp"
-#include "elbowroom/plan/program.hpp"
-#include "elbowroom/plan/scheme.hpp"
 
 namespace elbowroom {
 
-/// Where controls are to act: the facts that decide which values of which control are legal.
-struct ControlSite {
-  DeviceLimits device;
-  std::optional<KernelFootprint> compute;    ///< absent: a library chooses its kernel
-  std::optional<Blocks> grid;                ///< of the compute kernel, where that is known beforehand
-  std::optional<std::string> shape_refusal;  ///< why padding cannot act on the compute kernel; absent: it can
-  KernelFootprint comm;                      ///< one block of the collective as its library launches it when nothing is said
-  Blocks comm_blocks;                        ///< as many as the library then launches
-  Collective collective;                     ///< a budget or cluster size given here is the user's and never overruled
-  Status gates;                              ///< why no computation could wait behind a launch gate; success: one could
-  Status windows;                            ///< why overlap windows cannot be told from what is outside; success: they can
-  Capabilities can;                          ///< of the machine
-};
-
-/// The site of a scenario on a device. `compute`, `shape_refusal` and `can` as the backend reports them. `invalid_input` when the
-/// catalog knows no communication kernel that runs on the device.
-ELBOWROOM_API Result<ControlSite> control_site(const Scenario& scenario, const DeviceLimits& device,
-                                               const std::optional<KernelFootprint>& compute,
-                                               const std::optional<std::string>& shape_refusal, const Capabilities& can);
+enum class Scheme;
+struct Capabilities;
+struct Collective;
+struct ControlSite;
+struct DeviceLimits;
+struct KernelFootprint;
+struct LaunchSite;
+struct OverlapPlan;
 
 /// What a control changes.
 enum class ActsOn {
@@ -58,7 +38,7 @@ enum class Searched {
 
 /// The scheme that sets this control alone, as is commonly done instead of choosing all together.
 struct PeerScheme {
-  Scheme scheme = Scheme::tuned;
+  std::optional<Scheme> scheme;  ///< absent: none
   /// Absent: no scheme does. Otherwise each plan to try, made of one that holds what the user fixed; `invalid_input` where it
   /// cannot act.
   Result<std::vector<OverlapPlan>> (*plans)(const OverlapPlan& plain, const DeviceLimits& device,
@@ -118,15 +98,5 @@ ELBOWROOM_API const Control& control(std::string_view name);
 
 /// The control that caps residency by padding.
 ELBOWROOM_API const Control& residency_control();
-
-/// The plan of the site's own two streams: nothing but what the user fixed.
-ELBOWROOM_API OverlapPlan plain_plan(const ControlSite& site);
-
-/// What of a plan can act at the site: every control that cannot, or not with that value, is off.
-ELBOWROOM_API OverlapPlan acting_at(const ControlSite& site, const OverlapPlan& plan);
-
-/// Succeeds when every control that `plan` sets can act at the site with that value. Otherwise `invalid_input` names the first that
-/// cannot, as "cluster: 4, expected one of 1, 2" or with the control's own reason.
-ELBOWROOM_API Status check_plan(const ControlSite& site, const OverlapPlan& plan);
 
 }  // namespace elbowroom

@@ -4,11 +4,12 @@
 
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/time.hpp"
-#include "elbowroom/model/scenario.hpp"
-#include "elbowroom/model/step.hpp"
-#include "elbowroom/plan/program.hpp"
 
 namespace elbowroom {
+
+struct Program;
+struct Scenario;
+struct Step;
 
 /// The schedule's length with each launch at its isolated time. A yardstick and no limit: a better transport beats it. `alone`: by
 /// operation of the step, the time of one launch. Launches wait as lanes and edges say; a communication begins with the last of its

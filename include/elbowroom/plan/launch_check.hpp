@@ -1,16 +1,19 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
-#include "elbowroom/model/device_limits.hpp"
-#include "elbowroom/model/kernel_footprint.hpp"
-#include "elbowroom/model/step.hpp"
-#include "elbowroom/plan/capabilities.hpp"
-#include "elbowroom/plan/program.hpp"
 
 namespace elbowroom {
+
+struct Capabilities;
+struct DeviceLimits;
+struct KernelFootprint;
+struct Lane;
+struct Launch;
+struct Operation;
 
 /// What a backend knows of an operation whose launches it is asked to change. Refers to what the caller keeps.
 struct LaunchSite {

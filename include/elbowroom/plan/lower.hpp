@@ -5,11 +5,13 @@
 
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
-#include "elbowroom/model/step.hpp"
 #include "elbowroom/plan/overlap_plan.hpp"
-#include "elbowroom/plan/program.hpp"
 
 namespace elbowroom {
+
+enum class Order;
+struct Program;
+struct Step;
 
 /// The plan of every operation of a step: of computations the controls of computations act, of collectives those of collectives.
 struct StepPlan {

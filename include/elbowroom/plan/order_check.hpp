@@ -2,11 +2,12 @@
 
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
-#include "elbowroom/model/step.hpp"
-#include "elbowroom/plan/program.hpp"
-#include "elbowroom/trace/timeline.hpp"
 
 namespace elbowroom {
+
+struct Program;
+struct Step;
+struct Timeline;
 
 /// Whether a recording shows the order that a program promises. On every device no launch begins before what it waits for has
 /// ended, or has begun where a gate stands. Rank i runs on device i. `failed` names the first launch that did not wait.

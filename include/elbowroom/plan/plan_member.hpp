@@ -4,9 +4,9 @@
 #include <optional>
 #include <string_view>
 
-#include "elbowroom/plan/overlap_plan.hpp"
-
 namespace elbowroom {
+
+struct OverlapPlan;
 
 /// How tables of results show a member.
 struct PlanColumn {

@@ -8,9 +8,11 @@
 
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
-#include "elbowroom/plan/controls.hpp"
 
 namespace elbowroom {
+
+struct ControlSite;
+struct OverlapPlan;
 
 /// One control of a plan as it is typed.
 struct ControlSetting {

@@ -7,12 +7,13 @@
 
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
-#include "elbowroom/model/device_limits.hpp"
-#include "elbowroom/model/kernel_footprint.hpp"
-#include "elbowroom/model/scenario.hpp"
-#include "elbowroom/plan/overlap_plan.hpp"
 
 namespace elbowroom {
+
+struct Collective;
+struct DeviceLimits;
+struct KernelFootprint;
+struct OverlapPlan;
 
 /// How a bench run schedules. Baselines take no choice but a residency. `sequential`: one stream. `concurrent`: two streams,
 /// nothing else. `priority`: and the communication stream at the greatest priority. `shaped`: two streams and a residency cap (the

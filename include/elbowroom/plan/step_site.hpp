@@ -7,12 +7,14 @@
 
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
-#include "elbowroom/model/step.hpp"
-#include "elbowroom/plan/compute_facts.hpp"
-#include "elbowroom/plan/controls.hpp"
-#include "elbowroom/plan/lower.hpp"
+#include "elbowroom/plan/control_site.hpp"
 
 namespace elbowroom {
+
+struct ComputeFacts;
+struct OverlapPlan;
+struct Step;
+struct StepPlan;
 
 /// Operations of a step that are the same work on the same ranks, and where controls act on them.
 struct KindSite {

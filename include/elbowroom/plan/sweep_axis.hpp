@@ -7,11 +7,13 @@
 
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
-#include "elbowroom/model/scenario.hpp"
-#include "elbowroom/plan/controls.hpp"
-#include "elbowroom/plan/plan_text.hpp"
 
 namespace elbowroom {
+
+struct ControlSetting;
+struct ControlSite;
+struct OverlapPlan;
+struct Scenario;
 
 inline constexpr std::size_t kMostSweepAxes = 2;
 /// Of one axis.

@@ -10,9 +10,11 @@
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/model_width.hpp"
 #include "elbowroom/base/time.hpp"
-#include "elbowroom/report/result_document.hpp"
 
 namespace elbowroom {
+
+struct CaseResult;
+struct SchemeResult;
 
 /// What a table shows for an absent value.
 inline constexpr std::string_view kAbsentCell = "-";

@@ -4,9 +4,10 @@
 #include <string_view>
 
 #include "elbowroom/base/export.hpp"
-#include "elbowroom/report/result_document.hpp"
 
 namespace elbowroom {
+
+struct ResultDocument;
 
 /// What the comment in the first line says, which no viewer shows: later tables may replace these.
 inline constexpr std::string_view kMarkdownSchema = "elbowroom.markdown/1";

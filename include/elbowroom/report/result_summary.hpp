@@ -3,9 +3,10 @@
 #include <string>
 
 #include "elbowroom/base/export.hpp"
-#include "elbowroom/report/result_document.hpp"
 
 namespace elbowroom {
+
+struct ResultDocument;
 
 /// A line for each case: its best scheme, that scheme's time and reduction. Then how often each scheme is best, and the median
 /// reduction. All lines begin with `#`.

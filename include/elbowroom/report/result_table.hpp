@@ -4,10 +4,13 @@
 #include <string>
 
 #include "elbowroom/base/export.hpp"
-#include "elbowroom/report/result_document.hpp"
 #include "elbowroom/report/table_width.hpp"
 
 namespace elbowroom {
+
+struct CaseResult;
+struct Origin;
+struct ResultDocument;
 
 /// Greatest line length of the text table, so that it fits a usual wide terminal.
 inline constexpr std::size_t kTableWidth = 138;

@@ -9,6 +9,7 @@
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/model/case.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
 #include "elbowroom/plan/sweep_axis.hpp"
 #include "elbowroom/report/flatness.hpp"
 #include "elbowroom/report/origin.hpp"

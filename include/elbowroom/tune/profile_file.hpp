@@ -6,9 +6,12 @@
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/notice.hpp"
 #include "elbowroom/base/result.hpp"
-#include "elbowroom/tune/profile.hpp"
 
 namespace elbowroom {
+
+class Profile;
+struct ProfileKey;
+struct StoredChoice;
 
 /// Reads a profile. A file that does not exist is an empty profile. One that is damaged, foreign, no regular file or over 64 MiB is
 /// `invalid_input`, one line that says why.

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "elbowroom/model/scenario.hpp"
+#include "elbowroom/model/step.hpp"
 #include "elbowroom/plan/lower.hpp"
 
 namespace elbowroom::detail {

@@ -8,6 +8,8 @@
 #include "backend_gpu/communicator_keys.hpp"
 #include "backend_gpu/meeting.hpp"
 #include "backend_gpu/ranks_here.hpp"
+#include "elbowroom/plan/launch_settings.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "unit/trace/spans.hpp"
 
 namespace elbowroom::gpu {

@@ -11,7 +11,12 @@
 #include <vector>
 
 #include "backend/over_ranks.hpp"
+#include "elbowroom/model/step.hpp"
+#include "elbowroom/plan/capabilities.hpp"
+#include "elbowroom/plan/compute_facts.hpp"
 #include "elbowroom/plan/lower.hpp"
+#include "elbowroom/plan/program.hpp"
+#include "elbowroom/trace/timeline.hpp"
 #include "ranks/socket.hpp"
 
 namespace elbowroom {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "elbowroom/plan/launch_settings.hpp"
 #include "small_machine.hpp"
 
 namespace elbowroom::sim {

@@ -4,6 +4,8 @@
 #include <memory>
 
 #include "elbowroom/model/scenario.hpp"
+#include "elbowroom/plan/compute_facts.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "elbowroom/plan/shape.hpp"
 #include "scenarios.hpp"
 

@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "elbowroom/model/device_catalog.hpp"
+#include "elbowroom/plan/compute_facts.hpp"
 #include "elbowroom/plan/occupancy.hpp"
 #include "elbowroom/plan/pad_ranges.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "elbowroom/plan/shape.hpp"
 #include "elbowroom/trace/overlap_metrics.hpp"
 #include "scenarios.hpp"

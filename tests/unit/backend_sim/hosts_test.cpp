@@ -10,6 +10,8 @@
 #include "elbowroom/backend/registry.hpp"
 #include "elbowroom/plan/lower.hpp"
 #include "elbowroom/plan/order_check.hpp"
+#include "elbowroom/plan/program.hpp"
+#include "elbowroom/trace/timeline.hpp"
 #include "unit/model/steps.hpp"
 
 namespace elbowroom::sim {

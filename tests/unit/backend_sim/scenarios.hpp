@@ -7,6 +7,7 @@
 
 #include "elbowroom/backend/registry.hpp"
 #include "elbowroom/experiment/case_trials.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
 
 // Scenarios that the simulator's tests and its benchmark share.
 namespace elbowroom {

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "backend/leaves.hpp"
+#include "elbowroom/plan/compute_facts.hpp"
 #include "elbowroom/plan/critical_path.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "elbowroom/plan/shape.hpp"
 #include "elbowroom/trace/overlap_metrics.hpp"
 #include "scenarios.hpp"

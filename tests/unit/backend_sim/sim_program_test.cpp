@@ -11,6 +11,7 @@
 #include "backend_sim/sim_workload.hpp"
 #include "elbowroom/plan/lower.hpp"
 #include "elbowroom/plan/order_check.hpp"
+#include "elbowroom/trace/timeline.hpp"
 #include "small_machine.hpp"
 #include "unit/model/steps.hpp"
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backend/leaves.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "scenarios.hpp"
 
 namespace elbowroom {

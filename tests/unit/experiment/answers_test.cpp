@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "elbowroom/report/result_document.hpp"
 #include "unit/experiment/cases.hpp"
 
 namespace elbowroom {

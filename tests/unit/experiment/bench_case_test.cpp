@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "elbowroom/plan/critical_path.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "unit/experiment/cases.hpp"
 
 namespace elbowroom {

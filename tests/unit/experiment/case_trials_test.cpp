@@ -7,6 +7,10 @@
 #include <vector>
 
 #include "elbowroom/model/device_catalog.hpp"
+#include "elbowroom/plan/compute_facts.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/program.hpp"
+#include "elbowroom/trace/timeline.hpp"
 #include "unit/model/steps.hpp"
 
 namespace elbowroom {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "elbowroom/plan/scheme.hpp"
 #include "unit/experiment/cases.hpp"
 
 namespace elbowroom {

@@ -8,7 +8,9 @@
 
 #include "elbowroom/energy/sampler.hpp"
 #include "elbowroom/experiment/tune_case.hpp"
+#include "elbowroom/plan/compute_facts.hpp"
 #include "elbowroom/trace/rank_interval.hpp"
+#include "elbowroom/trace/timeline.hpp"
 #include "unit/experiment/cases.hpp"
 #include "unit/experiment/tuning.hpp"
 

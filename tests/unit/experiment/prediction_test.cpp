@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "elbowroom/model/device_catalog.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "unit/experiment/cases.hpp"
 
 namespace elbowroom {

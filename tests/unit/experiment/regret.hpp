@@ -11,6 +11,9 @@
 
 #include "elbowroom/backend/registry.hpp"
 #include "elbowroom/experiment/search.hpp"
+#include "elbowroom/plan/compute_facts.hpp"
+#include "elbowroom/plan/program.hpp"
+#include "elbowroom/trace/timeline.hpp"
 
 // How far a search of few candidates stays behind an exhaustive one, on the simulator, which answers thousands of times a second.
 namespace elbowroom::testing {

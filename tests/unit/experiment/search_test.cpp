@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "elbowroom/plan/controls.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "unit/experiment/cases.hpp"
 
 namespace elbowroom {

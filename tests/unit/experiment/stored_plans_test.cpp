@@ -6,7 +6,10 @@
 
 #include <filesystem>
 
+#include "elbowroom/plan/compute_facts.hpp"
+#include "elbowroom/tune/profile.hpp"
 #include "elbowroom/tune/profile_file.hpp"
+#include "elbowroom/tune/profile_key.hpp"
 #include "unit/experiment/cases.hpp"
 
 namespace elbowroom {

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "elbowroom/experiment/stored_plans.hpp"
+#include "elbowroom/plan/compute_facts.hpp"
 #include "elbowroom/plan/plan_text.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "unit/experiment/cases.hpp"
 #include "unit/tune/choices.hpp"
 

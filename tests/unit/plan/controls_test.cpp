@@ -5,6 +5,9 @@
 #include <set>
 #include <string>
 
+#include "elbowroom/plan/control_site.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/scheme.hpp"
 #include "unit/plan/sites.hpp"
 
 namespace elbowroom {
@@ -210,7 +213,7 @@ TEST(Controls, OneIsTheSchemeOfEachPeer) {
   std::set<Scheme> alone;
   for (const Control& each : controls()) {
     if (each.peer.plans == nullptr) { continue; }
-    EXPECT_TRUE(alone.insert(each.peer.scheme).second) << each.name;
+    EXPECT_TRUE(alone.insert(*each.peer.scheme).second) << each.name;
   }
   for (const Scheme scheme : schemes()) { EXPECT_EQ(alone.contains(scheme), is_peer(scheme)) << to_string(scheme); }
 }

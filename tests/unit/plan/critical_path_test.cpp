@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "elbowroom/plan/lower.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "unit/model/steps.hpp"
 
 namespace elbowroom {

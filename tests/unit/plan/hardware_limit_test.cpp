@@ -8,6 +8,7 @@
 #include "elbowroom/model/device_catalog.hpp"
 #include "elbowroom/plan/critical_path.hpp"
 #include "elbowroom/plan/lower.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "unit/model/steps.hpp"
 
 namespace elbowroom {

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "elbowroom/model/step.hpp"
+#include "elbowroom/plan/capabilities.hpp"
 #include "elbowroom/plan/lower.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "unit/plan/sites.hpp"
 
 namespace elbowroom {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "elbowroom/plan/lower.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "unit/model/steps.hpp"
 
 namespace elbowroom {

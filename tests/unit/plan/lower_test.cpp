@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "elbowroom/plan/program.hpp"
 #include "unit/model/steps.hpp"
 
 namespace elbowroom {

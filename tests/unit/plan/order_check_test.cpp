@@ -5,6 +5,7 @@
 #include <string>
 
 #include "elbowroom/plan/lower.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "unit/model/steps.hpp"
 #include "unit/trace/spans.hpp"
 

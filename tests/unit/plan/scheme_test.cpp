@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "elbowroom/plan/occupancy.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
 #include "elbowroom/plan/pad_ranges.hpp"
 #include "unit/plan/footprints.hpp"
 

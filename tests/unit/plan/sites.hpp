@@ -1,5 +1,7 @@
 #pragma once
 
+#include "elbowroom/plan/capabilities.hpp"
+#include "elbowroom/plan/control_site.hpp"
 #include "elbowroom/plan/controls.hpp"
 #include "unit/plan/footprints.hpp"
 

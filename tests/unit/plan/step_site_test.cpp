@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "elbowroom/plan/compute_facts.hpp"
+#include "elbowroom/plan/controls.hpp"
+#include "elbowroom/plan/lower.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
 #include "unit/plan/footprints.hpp"
 #include "unit/plan/layers.hpp"
 

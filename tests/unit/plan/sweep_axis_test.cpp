@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "elbowroom/plan/control_site.hpp"
+#include "elbowroom/plan/plan_text.hpp"
 #include "unit/plan/sites.hpp"
 
 namespace elbowroom {

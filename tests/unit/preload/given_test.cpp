@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "preload/offer.hpp"
 #include "unit/tune/choices.hpp"
 
 namespace elbowroom::preload {

@@ -13,6 +13,7 @@
 
 #include "elbowroom/plan/critical_path.hpp"
 #include "elbowroom/plan/lower.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "unit/steps/transformers.hpp"
 
 namespace elbowroom {
