@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "elbowroom/plan/compute_facts.hpp"
 #include "elbowroom/plan/program.hpp"
 #include "unit/backend_sim/scenarios.hpp"
 
