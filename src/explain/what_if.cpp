@@ -128,20 +128,41 @@ double median_ratio(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// The interval over the steps, widened by what the replay misses.
-void predict(WhatIf& one, const Conditions& conditions, const std::vector<ReplayedStep>& steps, double error) {
+/// Of the steps of one rank.
+struct RankPrediction {
   std::vector<Microseconds> times;
+  double ratio = 1;
+};
+
+RankPrediction of_rank(const Replay& replay, const Conditions& conditions, const std::vector<ReplayedStep>& steps) {
+  RankPrediction result;
   std::vector<double> ratios;
   for (const ReplayedStep& step : steps) {
-    const Time before =
-        conditions.by_class ? std::max<Time>(step.replay->length(step.step, {.by_class = true}), 1) : step.as_it_ran;
-    ratios.push_back(ratio_of(step.replay->length(step.step, conditions), before));
-    times.emplace_back(static_cast<double>(step.step.length()) / 1000 * ratios.back());
+    if (step.replay != &replay) { continue; }
+    const Time before = conditions.by_class ? std::max<Time>(replay.length(step.step, {.by_class = true}), 1) : step.as_it_ran;
+    ratios.push_back(ratio_of(replay.length(step.step, conditions), before));
+    result.times.emplace_back(static_cast<double>(step.step.length()) / 1000 * ratios.back());
   }
-  one.step = rank_interval(times);
+  if (!ratios.empty()) { result.ratio = median_ratio(std::move(ratios)); }
+  return result;
+}
+
+/// Ranks end a step together: the one that gains least says how long it takes. Where no rank waits for another that is the one
+/// which gains most. The interval is over its steps, widened by what the replay misses.
+void predict(WhatIf& one, const Conditions& conditions, const std::vector<Replay>& replays, const std::vector<ReplayedStep>& steps,
+             double error) {
+  std::optional<RankPrediction> chosen;
+  const bool balanced = conditions.peers_on_time && conditions.transfer != 0;
+  for (const Replay& replay : replays) {
+    RankPrediction rank = of_rank(replay, conditions, steps);
+    if (rank.times.empty()) { continue; }
+    const bool decides = !chosen || (balanced ? rank.ratio < chosen->ratio : rank.ratio > chosen->ratio);
+    if (decides) { chosen = std::move(rank); }
+  }
+  one.step = rank_interval(chosen->times);
   one.step.low *= 1 - error;
   one.step.high *= 1 + error;
-  one.ratio = median_ratio(std::move(ratios));
+  one.ratio = chosen->ratio;
   if (one.ratio >= 1) { one.how.clear(); }
 }
 
@@ -193,7 +214,7 @@ WhatIfs what_if(const std::vector<RankView>& views) {
     WhatIf& one = result.changes.back();
     if (one.refused.empty() && row.conditions.comm_blocks > 0) { one.refused = refusal(row.conditions.comm_blocks, replays); }
     if (!one.refused.empty()) { continue; }
-    predict(one, row.conditions, steps, *result.replay_error);
+    predict(one, row.conditions, replays, steps, *result.replay_error);
     // Of one rank alone a late peer cannot be told from a slow link.
     one.ceiling = one.ceiling || (row.conditions.transfer != 1 && !subjects.waiting);
   }

@@ -69,7 +69,8 @@ Result<std::string> resource_usage_of(const std::string& file) {
   const std::string found = program();
   if (found.empty()) {
     return unavailable(
-        "no cuobjdump in PATH, CUDA_HOME or /usr/local/cuda; it comes with the CUDA toolkit and as nvidia-cuda-cuobjdump on PyPI");
+        "no cuobjdump in PATH, CUDA_HOME or /usr/local/cuda; it comes with the CUDA toolkit and as nvidia-cuda-cuobjdump on PyPI; "
+        "a log of nvcc -Xptxas -v needs none");
   }
   int status = 0;
   Result<std::string> text = printed_by({found, "-res-usage", file}, status);

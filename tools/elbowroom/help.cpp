@@ -53,7 +53,8 @@ constexpr std::array kExamples{
 
 std::string_view codes_of(const std::string& command) {
   if (command == "run" || command == "launch") { return kRunCodes; }
-  return command == "bench" || command == "tune" || command == "calibrate" || command == "measure" ? kMeasuringCodes : kUsualCodes;
+  constexpr std::array<std::string_view, 5> kMeasuring{"plan", "bench", "tune", "calibrate", "measure"};
+  return std::ranges::find(kMeasuring, command) != kMeasuring.end() ? kMeasuringCodes : kUsualCodes;
 }
 
 }  // namespace
