@@ -8,8 +8,8 @@ int main() {
   using namespace elbowroom;
   const Result<DeviceLimits> h200 = find_device("h200");
   const KernelFootprint gemm{Threads(256), Registers(56), Bytes(4096), Bytes(0)};
-  const Result<CommKernel> nccl = find_comm_kernel("nccl-2.28:544", *h200);
-  const Result<ResidencyPlan> plan = plan_residencies(*h200, gemm, nccl->footprint);
+  const Result<CommKernel> nccl = h200 ? find_comm_kernel("nccl-2.28:544", *h200) : h200.error();
+  const Result<ResidencyPlan> plan = nccl ? plan_residencies(*h200, gemm, nccl->footprint) : nccl.error();
   if (!plan) {
     std::fprintf(stderr, "%s\n", plan.error().message.c_str());
     return 1;
