@@ -16,6 +16,7 @@
 
 #include "elbowroom/backend/registry.hpp"
 #include "elbowroom/experiment/case_trials.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
 #include "elbowroom/plan/program.hpp"
 #include "elbowroom/trace/summary.hpp"
 
