@@ -108,6 +108,7 @@ class Runner:
             (tools / name).write_text(f"#!/bin/sh\n{SAYS.get(name, 'exit 0')}\n")
             (tools / name).chmod(0o755)
         (Path(folder) / "program").symlink_to("bin/program")
+        (Path(folder) / "tests").symlink_to(self.source / "tests")  # recordings
         self.trace()
         self.environment = {**os.environ, "PATH": f"{program.parent}:{tools}:{os.environ['PATH']}", "XDG_CACHE_HOME": folder + "/cache", "HOME": folder, "CUDA_VISIBLE_DEVICES": ""}
         for name in ("ELBOWROOM_PROFILE", "ELBOWROOM_DEVICE_PATH"):
