@@ -127,7 +127,7 @@ def explained(options: argparse.Namespace, cause: str, archive: Path) -> dict[st
 def record(options: argparse.Namespace, cause: str) -> dict[str, Any]:
     folder = options.out / cause
     folder.mkdir(parents=True, exist_ok=True)
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone", str(PROGRAMS / f"{cause}.py")]
+    torchrun = [*launched.TORCHRUN, str(PROGRAMS / f"{cause}.py")]
     if cause in RECORDED:
         recording = [options.elbowroom, "explain", "--after", str(RECORDED[cause]["after"]), "--record", str(folder / "ranks.tar"), "--"]
         command = [*recording, *torchrun, "--steps", str(RECORDED[cause]["steps"])]

@@ -81,7 +81,7 @@ def command_of(options: argparse.Namespace, program: str, change: str) -> tuple[
         warm_up = UNTIL_DECIDED if change == "symmetric_memory" else STEPS
         command = [*record.program_command(options.raw, program, STEPS), "--warm-up", str(warm_up)]
     else:
-        command = [*record.TORCHRUN, str(launched.REPOSITORY / "examples" / "causes" / f"{program}.py"), "--steps", str(STEPS)]
+        command = [*launched.TORCHRUN, str(launched.REPOSITORY / "examples" / "causes" / f"{program}.py"), "--steps", str(STEPS)]
     if change == "symmetric_memory":
         return [options.elbowroom, "run", "--no-memory", "--", *command], {}
     if change in ("priority", "gate"):

@@ -1,4 +1,10 @@
-# Sourced by scripts that run commands of elbowroom on scenarios, with `out` and `failed` set: a file for each scenario, and what every command printed.
+# Sourced by scripts that run commands of elbowroom on scenarios, with their arguments: OUT gets a file for each scenario, and what every command
+# printed. NVLink multicast stays off; libraries.sh finds the binaries.
+out=${1:?usage: $0 OUT}
+mkdir -p "$out"
+export NCCL_NVLS_ENABLE=0
+. scripts/gpu/libraries.sh
+failed=()
 
 # scenario NAME COMPUTE ITERATIONS SIZE: beside an all-reduce of that size on two GPUs.
 scenario() {
@@ -16,3 +22,9 @@ check() {
   [[ $code == "$expected" ]] || failed+=("$name: exit $code, expected $expected")
 }
 says() { grep -qF -- "$2" "$out/$1.txt" || failed+=("$1 does not say: $2"); }
+
+# tell_failed WHAT: the last of a script. Its exit code says whether all held.
+tell_failed() {
+  printf '%s\n' "${failed[@]}"
+  ((${#failed[@]} == 0)) && echo "$1: all hold"
+}

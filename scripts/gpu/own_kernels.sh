@@ -5,19 +5,13 @@
 # run is refused by its member. Exit code 1 where one of them fails.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-out=${1:?usage: scripts/gpu/own_kernels.sh OUT}
-mkdir -p "$out"
-export NCCL_NVLS_ENABLE=0
-. scripts/gpu/libraries.sh
+. scripts/gpu/checks.sh
 cubin=$bin/own_kernels.cubin
 if [[ ! -e $cubin ]]; then
   command -v nvcc >/dev/null || { echo 'neither own_kernels.cubin nor nvcc'; exit 77; }
   cubin=$out/own_kernels.cubin
   nvcc -cubin -arch="${ARCH:-sm_90}" -o "$cubin" scripts/gpu/own_kernels.cu || exit 1
 fi
-failed=()
-
-. scripts/gpu/checks.sh
 module() { printf '{"kernel": "module", "file": "%s", "function": "%s", %s}' "$cubin" "$1" "$2"; }
 scenario saxpy "$(module saxpy '"grid": [65536], "block": [256], "arguments": [{"f32": 0.5}, {"buffer": "1G", "fill": "uniform"}, {"buffer": "1G"}, {"i64": 268435456}]')" 8 256M
 scenario product "$(module product '"grid": [128, 128], "block": [32, 8], "arguments": [{"buffer": "64M", "fill": "uniform"}, {"buffer": "64M", "fill": "uniform"}, {"buffer": "64M"}, {"i32": 4096}]')" 8 256M
@@ -38,5 +32,4 @@ sed 's/"function": "saxpy"/"function": "absent"/' "$out/saxpy.json" >"$out/absen
 check absent 2 "$bin/elbowroom" bench --backend cuda --scenario "$out/absent.json"
 says absent 'compute.function: absent, expected a kernel of'
 
-printf '%s\n' "${failed[@]}"
-((${#failed[@]} == 0)) && echo 'own kernels: all hold'
+tell_failed 'own kernels'

@@ -5,14 +5,9 @@
 # stores a choice, and a side that e4m3 does not take is refused by its member. Exit code 1 where one of them fails.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-out=${1:?usage: scripts/gpu/own_types.sh OUT}
-mkdir -p "$out"
-export NCCL_NVLS_ENABLE=0
-. scripts/gpu/libraries.sh
-elbowroom=${ELBOWROOM:-$bin/elbowroom}
-failed=()
-
 . scripts/gpu/checks.sh
+elbowroom=${ELBOWROOM:-$bin/elbowroom}
+
 for type in bf16 f16 e4m3; do
   scenario "product-$type" '{"kernel": "library_gemm", "m": 8192, "n": 8192, "k": 8192, "dtype": "'$type'"}' 4 128M
   scenario "narrow-$type" '{"kernel": "library_gemm", "m": 1040, "n": 4112, "k": 2064, "dtype": "'$type'"}' 4 128M
@@ -45,5 +40,4 @@ print(f"f16 takes {f16:.3f} of bf16's time, e4m3 {e4m3:.3f}")
 sys.exit(0 if abs(f16 - 1) <= 0.1 and e4m3 <= 0.75 else 1)
 PYTHON
 
-printf '%s\n' "${failed[@]}"
-((${#failed[@]} == 0)) && echo 'own types: all hold'
+tell_failed 'own types'

@@ -23,7 +23,6 @@ import launched
 # Steps of some 14 s on an H100.
 STEPS = {"ddp": 400, "fsdp2": 330, "tensor_parallel": 900, "raw_overlap": 2500, "moe": 300, "jax_data_parallel": 500}
 OWN_PROCESS = ("raw_overlap", "jax_data_parallel")  # both GPUs in one process, and no PyTorch
-TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone"]
 AFTER = {"raw_overlap": "6"}
 BEGIN = time.monotonic()
 
@@ -45,7 +44,7 @@ def program_command(raw: str, program: str, steps: int) -> list[str]:
     script = str(launched.REPOSITORY / "examples" / "programs" / f"{program}.py")
     if program in OWN_PROCESS:
         return [sys.executable, script, "--gpus", "2", "--steps", str(steps)]
-    return [*TORCHRUN, script, "--steps", str(steps)]
+    return [*launched.TORCHRUN, script, "--steps", str(steps)]
 
 
 def steps_ms(program: str, output: str) -> list[float]:

@@ -38,7 +38,7 @@ auto word_of(const Values& all) {
 }
 
 inline constexpr std::array kDataTypes{DataType::f32, DataType::bf16, DataType::f16, DataType::e4m3};
-// What takes fewer of them.
+// Kernels, collectives and buffers take fewer of them.
 inline constexpr std::array kTiledTypes{DataType::f32, DataType::bf16};
 inline constexpr std::array kCollectiveTypes{DataType::f32, DataType::bf16};
 inline constexpr std::array kElementwiseTypes{DataType::f32, DataType::bf16, DataType::f16};  // and buffers of modules

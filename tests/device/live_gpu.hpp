@@ -23,7 +23,7 @@ inline std::unique_ptr<Backend> live_backend(int gpus, BackendOptions options = 
   return std::move(*backend);
 }
 
-/// Whether its matrix units multiply e4m3.
+/// True: its matrix units multiply e4m3.
 inline bool has_e4m3(const Backend& backend) { return std::stoi(backend.devices().front().limits.architecture.substr(3)) >= 89; }
 
 }  // namespace elbowroom::testing

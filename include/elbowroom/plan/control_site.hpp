@@ -38,7 +38,7 @@ ELBOWROOM_API Result<ControlSite> control_site(const Scenario& scenario, const D
 /// The plan of the site's own two streams: nothing but what the user fixed.
 ELBOWROOM_API OverlapPlan plain_plan(const ControlSite& site);
 
-/// What of a plan can act at the site: every control that cannot, or not with that value, is off.
+/// The plan with those controls that can act at the site; every other one, or value, is off.
 ELBOWROOM_API OverlapPlan acting_at(const ControlSite& site, const OverlapPlan& plan);
 
 /// Succeeds when every control that `plan` sets can act at the site with that value. Otherwise `invalid_input` names the first that
