@@ -34,6 +34,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--out", required=True, type=Path)
     parser.add_argument("--programs", default=",".join(STEPS))
     parser.add_argument("--seconds", type=float, default=420, help="for all launches")
+    parser.add_argument("--how", default="plain,explain,run", help="which launches of each program")
     parser.add_argument("--scale", type=float, default=1, help="of the numbers of steps")
     return parser.parse_args()
 
@@ -100,19 +101,18 @@ def main() -> int:
     traces.mkdir(exist_ok=True)
     programs = [name for name in options.programs.split(",") if name in STEPS]
     for program in programs:
-        note(launch(options, program, "plain", []))
-        profiled = ["--trace", str(traces / "rank0.json")] if program == "ddp" else []
-        note(launch(options, program, "explain", profiled))
-    for program in programs:
-        note(launch(options, program, "run", []))
+        for how in options.how.split(","):
+            profiled = ["--trace", str(traces / "rank0.json")] if (program, how) == ("ddp", "explain") else []
+            note(launch(options, program, how, profiled))
     if (traces / "rank0.json.rank1").exists():
         shutil.move(traces / "rank0.json.rank1", traces / "rank1.json")
     for program in programs:
         answer(options, f"{program}-explain")
         answer(options, f"{program}-run")
-    done = launched.run([options.elbowroom, "explain", str(traces)], dict(os.environ), 60)
-    (options.out / "ddp-profiler.answer.txt").write_text(done.output + done.errors)
-    print(f"== ddp by torch.profiler: {done.output}{done.errors}")
+    if (traces / "rank0.json").exists():
+        done = launched.run([options.elbowroom, "explain", str(traces)], dict(os.environ), 60)
+        (options.out / "ddp-profiler.answer.txt").write_text(done.output + done.errors)
+        print(f"== ddp by torch.profiler: {done.output}{done.errors}")
     return 0 if all(result.get("code", 1) == 0 for result in results) else 1
 
 
