@@ -62,7 +62,8 @@ class Verdict:
 def interval(values: Sequence[float]) -> tuple[float, float, float]:
     """The mean of as many values as a look takes, and the ends of its interval."""
     mean = statistics.fmean(values)
-    error = statistics.stdev(values) / math.sqrt(len(values))
+    # The standard library sums squares as fractions, which takes twenty times as long.
+    error = math.dist(values, [mean] * len(values)) / math.sqrt(len(values) * (len(values) - 1))
     look = LOOKS[len(values)]
     return mean, mean - look.below * error, mean + look.above * error
 
