@@ -101,7 +101,9 @@ std::optional<Steps> by_repetition(const Trace& trace, const KernelRows& kernels
   std::vector<std::uint64_t> names;
   names.reserve(kernels.size());
   for (const std::uint32_t row : kernels) { names.push_back(trace.rows.name[row]); }
-  const auto spans = run::repeating_spans(names, {.least_length = 2});
+  // Steps hold most kernels of a recording; of a trace that is mostly start-up they may not.
+  auto spans = run::repeating_spans(names, {.least_length = 2, .least_covered = (names.size() + 1) / 2});
+  if (!spans) { spans = run::repeating_spans(names, {.least_length = 2}); }
   if (!spans) { return std::nullopt; }
   Steps steps;
   for (const std::size_t at : spans->begins) {

@@ -58,6 +58,24 @@ std::string load(Cupti& cupti) {
   return "";
 }
 
+int devices_in_use() {
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  decltype(&cuDeviceGetCount) count_devices = nullptr;
+  decltype(&cuDevicePrimaryCtxGetState) state = nullptr;
+  int devices = 0;
+  if (driver == nullptr || !bind(driver, "cuDeviceGetCount", count_devices) || !bind(driver, "cuDevicePrimaryCtxGetState", state) ||
+      count_devices(&devices) != CUDA_SUCCESS) {
+    return 0;
+  }
+  int used = 0;
+  for (CUdevice device = 0; device < devices; ++device) {
+    unsigned flags = 0;
+    int active = 0;
+    if (state(device, &flags, &active) == CUDA_SUCCESS && active != 0) { ++used; }
+  }
+  return used;
+}
+
 Device driver_device(int id) {
   Device result{id, "", 0};
   void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);

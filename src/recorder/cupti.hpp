@@ -24,6 +24,9 @@ struct Cupti {
 /// The libcupti that the program has mapped, else the toolkit's. Empty: it is there; otherwise why not.
 std::string load(Cupti& cupti);
 
+/// Devices whose primary context this process uses; 0 where the driver does not say.
+int devices_in_use();
+
 /// The device's name and SMs; both empty where the driver does not say.
 Device driver_device(int id);
 

@@ -123,9 +123,11 @@ class Recorder {
       over_ = true;
       return;
     }
+    if (!stays_on_ && devices_in_use() > 1) { stay_on(); }
+    if (over_) { return; }
     if (leaving_) { return leave(); }
-    if (active_) { collect(); }
-    if (active_ && buffers().foreign()) {
+    if (switched_on_) { collect(); }
+    if (switched_on_ && buffers().foreign()) {
       give_up(kAnotherProfiler);
       return leave();
     }
@@ -159,7 +161,20 @@ class Recorder {
     return ending_;
   }
 
+  /// CUPTI waits for the devices while it switches its records, and holds up all launches of the process. A collective that is
+  /// under way on one device of this process and not launched on another then never ends. So records are on before the first one,
+  /// and stay on: NCCL takes longer to begin than this thread to look again.
+  void stay_on() {
+    stays_on_ = true;
+    if (!switched_on_) { switch_on(); }
+  }
+
   void start() {
+    if (!switched_on_) { switch_on(); }
+    active_ = switched_on_;
+  }
+
+  void switch_on() {
     if (!registered_) {
       if (const std::string problem = load(cupti_); !problem.empty()) { return give_up(problem); }
       if (cupti_.register_callbacks(give_buffer, take_buffer) != CUPTI_SUCCESS) {
@@ -178,7 +193,16 @@ class Recorder {
         return give_up("CUPTI records no kernels: cuptiActivityEnable failed with code " + std::to_string(code));
       }
     }
-    active_ = true;
+    switched_on_ = true;
+  }
+
+  void switch_off() {
+    if (stays_on_) {
+      if (given_up_ || schedule_.over()) { buffers().close(); }
+      return;
+    }
+    for (const CUpti_ActivityKind kind : kRecorded) { static_cast<void>(cupti_.disable(kind)); }
+    switched_on_ = false;
   }
 
   /// Reads what CUPTI hands out. Buffers with records that are not complete yet stay with it.
@@ -213,23 +237,23 @@ class Recorder {
     leaving_ = true;
     active_ = false;
     collect();
-    if (!ours_) { return; }
-    for (const CUpti_ActivityKind kind : kRecorded) { static_cast<void>(cupti_.disable(kind)); }
+    if (!ours_ && !stays_on_) { return; }
+    switch_off();
     leaving_ = false;
     over_ = given_up_ || schedule_.over();
   }
 
   /// The same at the end of a recording: what is under way is waited for.
   void stop() {
-    for (int tries = 0; !ours_ && tries < 15; ++tries) {
+    for (int tries = 0; !ours_ && !stays_on_ && tries < 15; ++tries) {
       std::this_thread::sleep_for(milliseconds(200));
       collect();
     }
-    if (!ours_) {
+    if (!ours_ && !stays_on_) {
       leaving_ = true;
       return;
     }
-    for (const CUpti_ActivityKind kind : kRecorded) { static_cast<void>(cupti_.disable(kind)); }
+    switch_off();
     std::this_thread::sleep_for(milliseconds(300));
   }
 
@@ -308,9 +332,11 @@ class Recorder {
   std::set<std::uint32_t> clocked_;     ///< devices
   std::size_t looked_for_devices_ = 0;  ///< kernels
   bool registered_ = false;
-  bool active_ = false;   ///< it records
-  bool leaving_ = false;  ///< it does not, and the records are still switched on
-  bool ours_ = false;     ///< CUPTI has just asked for a buffer
+  bool switched_on_ = false;  ///< CUPTI records
+  bool stays_on_ = false;     ///< for good
+  bool active_ = false;       ///< it records
+  bool leaving_ = false;      ///< it does not, and the records are still switched on
+  bool ours_ = false;         ///< CUPTI has just asked for a buffer
   bool given_up_ = false;
   bool over_ = false;
 

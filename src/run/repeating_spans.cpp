@@ -18,11 +18,12 @@ std::uint64_t mixed(std::uint64_t key) {
   return (key ^ key >> 31U) | 1U;
 }
 
-/// The least frequent first, as it has the longest span; of equals the one that comes first.
-std::vector<const Places*> candidates(const std::unordered_map<std::uint64_t, Places>& places) {
+/// The least frequent first, as it has the longest span; of equals the one that comes first. Kernels of a program's start alone are
+/// none: compilers that time their choices launch hundreds that never come again.
+std::vector<const Places*> candidates(const std::unordered_map<std::uint64_t, Places>& places, std::size_t all) {
   std::vector<const Places*> result;
   for (const auto& [key, where] : places) {
-    if (where.size() >= 3) { result.push_back(&where); }
+    if (where.size() >= 3 && where.back() >= all / 2) { result.push_back(&where); }
   }
   std::sort(result.begin(), result.end(), [](const Places* a, const Places* b) {
     return a->size() != b->size() ? a->size() < b->size() : a->front() < b->front();
@@ -64,7 +65,7 @@ std::optional<RepeatingSpans> alike(const std::vector<std::uint64_t>& keys, cons
 std::optional<RepeatingSpans> repeating_spans(const std::vector<std::uint64_t>& keys, const SpanLimits& limits) {
   std::unordered_map<std::uint64_t, Places> places;
   for (std::size_t at = 0; at < keys.size(); ++at) { places[keys[at]].push_back(at); }
-  for (const Places* where : candidates(places)) {
+  for (const Places* where : candidates(places, keys.size())) {
     std::optional<RepeatingSpans> spans = alike(keys, *where);
     if (spans && spans->length >= limits.least_length && spans->covered() >= limits.least_covered) { return spans; }
   }

@@ -19,6 +19,8 @@ struct State {
   std::uint8_t* buffer = nullptr;
   std::size_t size = 0, used = 0;
   std::uint32_t correlation = 100;
+  bool kernels = false;
+  int switched_late = 0;
 };
 
 State& state() {
@@ -63,12 +65,14 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   const std::scoped_lock lock(state().mutex);
   state().enabled.insert(kind);
+  if (state().kernels) { ++state().switched_late; }
   return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
   const std::scoped_lock lock(state().mutex);
   state().enabled.erase(kind);
+  if (state().kernels) { ++state().switched_late; }
   return CUPTI_SUCCESS;
 }
 
@@ -102,6 +106,7 @@ void fake_kernel(const char* name, std::uint32_t stream, std::uint64_t launch, s
   State& fake = state();
   const std::scoped_lock lock(fake.mutex);
   ++fake.correlation;
+  fake.kernels = true;
   if (fake.enabled.contains(CUPTI_ACTIVITY_KIND_RUNTIME)) {
     CUpti_ActivityAPI call{};
     call.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
@@ -122,6 +127,11 @@ void fake_kernel(const char* name, std::uint32_t stream, std::uint64_t launch, s
     kernel.name = name;
     add(fake, &kernel, sizeof kernel);
   }
+}
+
+int fake_switched_late() {
+  const std::scoped_lock lock(state().mutex);
+  return state().switched_late;
 }
 
 int fake_enabled() {

@@ -15,7 +15,7 @@
 #include "recorder/fake_cupti.hpp"
 
 // A program in which CUDA has loaded the recorder: steps of two products and an all-reduce, 10 ms each.
-//   usage: recorded_program SECONDS [profiler-before|profiler-during|profiler-after|fork|short]
+//   usage: recorded_program SECONDS [profiler-before|profiler-during|profiler-after|fork|two-devices]
 // A profiler is the program's own: it registers callbacks and wants its records. Exit code 3: it did not get them.
 namespace {
 
@@ -49,6 +49,7 @@ class Program {
   Program() : cupti_(dlopen(ELBOWROOM_FAKE_CUPTI, RTLD_NOW)) {
     kernel_ = from<decltype(&fake_kernel)>(cupti_, "fake_kernel");
     enabled_ = from<decltype(&fake_enabled)>(cupti_, "fake_enabled");
+    switched_late_ = from<decltype(&fake_switched_late)>(cupti_, "fake_switched_late");
   }
 
   /// As CUDA does when it is used first.
@@ -81,11 +82,13 @@ class Program {
     return own_records > 0 && enabled_() > 0;
   }
   [[nodiscard]] int enabled() const { return enabled_(); }
+  [[nodiscard]] int switched_late() const { return switched_late_(); }
 
  private:
   void* cupti_;
   decltype(&fake_kernel) kernel_;
   decltype(&fake_enabled) enabled_;
+  decltype(&fake_switched_late) switched_late_;
 };
 
 }  // namespace
@@ -95,7 +98,9 @@ int main(int count, char** arguments) {
   const std::string_view when = count > 2 ? arguments[2] : "";
   Program program;
   if (when == "profiler-before") { program.start_profiler(); }
+  if (when == "two-devices" && dlopen(ELBOWROOM_FAKE_DRIVER, RTLD_NOW) == nullptr) { return 9; }
   program.use_cuda();
+  if (when == "two-devices") { std::this_thread::sleep_for(std::chrono::milliseconds(600)); }  // NCCL begins
   if (when == "fork") {
     const pid_t child = fork();
     if (child == 0) { return 0; }  // runs the handlers of its exit
@@ -108,6 +113,8 @@ int main(int count, char** arguments) {
     program.start_profiler();
   }
   program.steps(seconds);
+  // CUPTI would wait for a collective that one device has and the other's launch, held up by CUPTI, does not bring.
+  if (when == "two-devices" && (program.switched_late() != 0 || program.enabled() == 0)) { return 8; }
   if (when == "profiler-before") {
     // The records of its first cycle went to the recorder. What is its own stays its own, and the next cycle gets its records.
     if (own_records != 0 || program.enabled() != 1) { return 6; }

@@ -61,6 +61,10 @@ expect 0 explain --after 0.3 -- "$RECORDED_PROGRAM" 5 profiler-during
 expect 0 explain --after 0.3 -- "$RECORDED_PROGRAM" 4 profiler-after
 says 'Communication is exposed'
 
+# Where a process uses several devices, nothing is switched while they run.
+expect 0 explain --after 1.5 --json two.json -- "$RECORDED_PROGRAM" 4 two-devices
+has_steps two.json
+
 # A library of the user's stays.
 CUDA_INJECTION64_PATH=/opt/mine.so expect 77 explain -- "$RECORDED_PROGRAM" 1
 complains "CUDA_INJECTION64_PATH is '/opt/mine.so' and stays: nothing is recorded"

@@ -49,6 +49,19 @@ TEST(Steps, AreFoundByTheSequenceThatRepeats) {
   EXPECT_THAT(steps.windows, ElementsAre(Interval{10'000, 40'000}, Interval{40'000, 70'000}, Interval{70'000, 100'000}));
 }
 
+// XLA times its choices before the first step: eight kernels that repeat, and never come again.
+TEST(Steps, AreNoSequenceOfAProgramsStart) {
+  TraceText text;
+  for (int time = 0; time < 8; ++time) { text.kernel(time % 2 == 0 ? "p" : "q", 7, time, time + 1, {}); }
+  for (int step = 0; step < 4; ++step) {
+    const int at = 10 + 30 * step;
+    text.kernel("a", 7, at, at + 9, {}).kernel("b", 7, at + 10, at + 19, {}).kernel("c", 7, at + 20, at + 29, {});
+  }
+  const Steps steps = find_steps(text.trace());
+  EXPECT_EQ(steps.anchor, "a repeating sequence of 3 kernels");
+  EXPECT_THAT(steps.windows, ElementsAre(Interval{10'000, 40'000}, Interval{40'000, 70'000}, Interval{70'000, 100'000}));
+}
+
 TEST(Steps, AreTheWholeTraceWhereNothingRepeats) {
   TraceText text;
   text.kernel("a", 7, 10, 20, {}).kernel("b", 7, 30, 50, {});

@@ -52,6 +52,15 @@ TEST(Repetition, IsFoundWhereTheNewestKernelsAreMissing) {
   EXPECT_EQ(repetition.length, 58'100U);
 }
 
+// More names than are tried, each of which is rarer than any of the steps.
+TEST(Repetition, IsFoundBehindManyKernelsOfTheStart) {
+  std::string names;
+  for (char name = 'A'; name <= 'Z'; ++name) { names += std::string(3, name); }
+  for (char name = '!'; name <= '9'; ++name) { names += std::string(3, name); }
+  for (int step = 0; step < 60; ++step) { names += "abcd"; }
+  EXPECT_EQ(repetition_of(kernels_of(names)).period, 4U);  // 240 of 393 kernels
+}
+
 TEST(Repetition, IsNoRowOfEqualKernelsInAStep) {
   // Six of 20 kernels are alike: a row within a step.
   EXPECT_EQ(repetition_of(kernels_of("abcdefghijklmnoooooo")).period, 0U);
