@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "elbowroom/plan/order_check.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "experiment/case_entries.hpp"
 #include "experiment/case_error.hpp"
 #include "experiment/energy_trials.hpp"

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "elbowroom/plan/compute_facts.hpp"
+#include "elbowroom/plan/control_site.hpp"
 #include "elbowroom/plan/occupancy.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "elbowroom/plan/shape.hpp"
 
 namespace elbowroom::detail {

@@ -8,10 +8,12 @@
 #include "elbowroom/model/scenario.hpp"
 #include "elbowroom/model/step.hpp"
 #include "elbowroom/plan/compute_facts.hpp"
+#include "elbowroom/plan/control_site.hpp"
 #include "elbowroom/plan/lower.hpp"
 #include "elbowroom/plan/overlap_plan.hpp"
 #include "elbowroom/plan/program.hpp"
 #include "elbowroom/plan/scheme.hpp"
+#include "elbowroom/plan/step_site.hpp"
 #include "elbowroom/trace/timeline.hpp"
 #include "experiment/lowered_programs.hpp"
 
@@ -41,7 +43,7 @@ CaseTrials::CaseTrials(Case what, DeviceLimits device, std::unique_ptr<Workload>
     : what_(std::move(what)),
       device_(std::move(device)),
       workload_(std::move(workload)),
-      step_site_(site_of_step(what_, device_, *workload_)),
+      step_site_(std::make_unique<const Result<StepSite>>(site_of_step(what_, device_, *workload_))),
       lowered_(std::make_unique<LoweredPrograms>()) {}
 
 CaseTrials::~CaseTrials() = default;
@@ -49,7 +51,7 @@ CaseTrials::CaseTrials(CaseTrials&&) noexcept = default;
 CaseTrials& CaseTrials::operator=(CaseTrials&&) noexcept = default;
 
 const ComputeFacts& CaseTrials::compute() const {
-  if (step_site_) { return workload_->compute(step_site_->computation); }
+  if (const Result<StepSite>& site = *step_site_; site) { return workload_->compute(site->computation); }
   static const ComputeFacts none;
   const std::vector<Operation>& operations = step().operations;
   const auto first = std::ranges::find_if(operations, computes);
@@ -58,14 +60,19 @@ const ComputeFacts& CaseTrials::compute() const {
 
 Result<ControlSite> CaseTrials::site() const {
   const auto* scenario = std::get_if<Scenario>(&what_);
-  if (scenario == nullptr) { return step_site_ ? Result<ControlSite>(step_site_->whole) : step_site_.error(); }
+  const Result<StepSite>& of_step = *step_site_;
+  if (scenario == nullptr) { return of_step ? Result<ControlSite>(of_step->whole) : of_step.error(); }
   return control_site(*scenario, device_, compute().footprint, compute().shape_refusal, workload_->capabilities());
 }
 
-StepPlan CaseTrials::by_operation(const OverlapPlan& plan) const { return step_site_ ? spread(*step_site_, plan) : StepPlan(plan); }
+StepPlan CaseTrials::by_operation(const OverlapPlan& plan) const {
+  const Result<StepSite>& site = *step_site_;
+  return site ? spread(*site, plan) : StepPlan(plan);
+}
 
 std::optional<std::string> CaseTrials::where_it_acts(const OverlapPlan& plan) const {
-  return step_site_ ? elbowroom::where_it_acts(*step_site_, plan) : std::nullopt;
+  const Result<StepSite>& site = *step_site_;
+  return site ? elbowroom::where_it_acts(*site, plan) : std::nullopt;
 }
 
 Status CaseTrials::accepts(const OverlapPlan& plan) const {

@@ -10,6 +10,8 @@
 #include "elbowroom/experiment/bench_case.hpp"
 #include "elbowroom/experiment/cases.hpp"
 #include "elbowroom/experiment/timed_rounds.hpp"
+#include "elbowroom/plan/control_site.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "experiment/case_error.hpp"
 #include "experiment/case_summary.hpp"
 

@@ -16,6 +16,7 @@
 #include "elbowroom/experiment/stored_plans.hpp"
 #include "elbowroom/plan/compute_facts.hpp"
 #include "elbowroom/plan/controls.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "experiment/baselines.hpp"
 #include "experiment/case_error.hpp"
 #include "experiment/energy_trials.hpp"

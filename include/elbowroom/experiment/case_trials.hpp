@@ -8,7 +8,7 @@
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/model/case.hpp"
-#include "elbowroom/plan/step_site.hpp"
+#include "elbowroom/model/device_limits.hpp"
 
 namespace elbowroom {
 
@@ -16,9 +16,11 @@ class LoweredPrograms;
 enum class Order;
 enum class Scheme;
 struct ComputeFacts;
+struct ControlSite;
 struct OverlapPlan;
 struct Program;
 struct StepPlan;
+struct StepSite;
 struct Timeline;
 
 /// How a scheme runs both sides.
@@ -66,7 +68,7 @@ class CaseTrials {
   Case what_;
   DeviceLimits device_;
   std::unique_ptr<Workload> workload_;
-  Result<StepSite> step_site_;  ///< of a step
+  std::unique_ptr<const Result<StepSite>> step_site_;  ///< an error where the case is no step
   std::unique_ptr<LoweredPrograms> lowered_;
 };
 

@@ -10,14 +10,13 @@
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/experiment/case_trials.hpp"
 #include "elbowroom/plan/overlap_plan.hpp"
-#include "elbowroom/plan/program.hpp"
 
 namespace elbowroom {
 
 /// One schedule that is timed in turns with others.
 struct TimedSchedule {
   std::string label;
-  Order order = Order::concurrent;
+  Order order{};
   OverlapPlan plan;
   std::vector<Microseconds> times;  ///< one of each counted round
 };

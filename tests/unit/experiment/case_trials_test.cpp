@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "elbowroom/model/device_catalog.hpp"
+#include "elbowroom/plan/capabilities.hpp"
 #include "elbowroom/plan/compute_facts.hpp"
 #include "elbowroom/plan/overlap_plan.hpp"
 #include "elbowroom/plan/program.hpp"

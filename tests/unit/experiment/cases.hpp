@@ -7,6 +7,7 @@
 
 #include "elbowroom/backend/registry.hpp"
 #include "elbowroom/experiment/case_trials.hpp"
+#include "elbowroom/plan/capabilities.hpp"
 #include "elbowroom/plan/compute_facts.hpp"
 #include "elbowroom/plan/program.hpp"
 #include "elbowroom/trace/timeline.hpp"

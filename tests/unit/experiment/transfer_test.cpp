@@ -8,6 +8,7 @@
 
 #include "elbowroom/experiment/stored_plans.hpp"
 #include "elbowroom/plan/compute_facts.hpp"
+#include "elbowroom/plan/control_site.hpp"
 #include "elbowroom/plan/plan_text.hpp"
 #include "elbowroom/plan/program.hpp"
 #include "unit/experiment/cases.hpp"
