@@ -63,6 +63,14 @@ class PageTest(unittest.TestCase):
         self.assertTrue(self.page.run("[...document.querySelectorAll('figure figcaption')].every((one) => one.querySelector('.badge'))"))
         self.assertIn("figures of several kinds", self.page.run("document.querySelector('header p').textContent"))
 
+    def test_a_document_begins_with_its_verdict(self) -> None:
+        verdicts = self.page.run("[...document.querySelectorAll('article')].map((one) => [one.children[0].textContent, one.children[1].className, one.children[1].textContent])")
+        words = {heading.split()[0]: text for heading, kind, text in verdicts if kind == "verdict"}
+        explained = json.loads((UNIT / "page/documents/explain.json").read_text(encoding="utf-8"))
+        self.assertEqual(next(text for name, text in words.items() if name.endswith("explain.json")), explained["sentence"])
+        result = next(text for name, text in words.items() if name.endswith("result.json"))
+        self.assertIn("shaped_priority in example", result)
+
     def test_every_figure_is_in_a_document(self) -> None:
         known = set().union(*(figures.numbers_of(json.loads(path.read_text(encoding="utf-8"))) for path in DOCUMENTS))
         shown = self.page.run("[...document.querySelectorAll('[data-exact]')].map((one) => Number(one.dataset.exact))")

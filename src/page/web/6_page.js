@@ -15,12 +15,28 @@ function sectionOf(section, document, id) {
   return make("section", { "aria-labelledby": id }, heading, ...section.views.flatMap((view) => draws[view.view](view, document.provenance, name)));
 }
 
+/** The document's own sentence, or which alternatives have the least median; null where neither is known. */
+function verdictOf(document) {
+  const sentence = document.facts.find((fact) => fact.name === "sentence");
+  if (sentence) return sentence.value;
+  const cases = new Map();
+  for (const section of document.sections) for (const view of section.views) {
+    const marked = view.marked_as === "least median" ? view.rows.filter((row) => row.marked) : [];
+    for (const { label } of marked) cases.set(label.split(" ")[0], [...(cases.get(label.split(" ")[0]) ?? []), section.title]);
+  }
+  const most = [...cases].sort(([, some], [, others]) => others.length - some.length);
+  if (!most.length) return null;
+  if (most.flatMap(([, titles]) => titles).length > 6) return `Least median most often: ${most.map(([name]) => name).join(", then ")}.`;
+  return `Least median: ${most.map(([name, titles]) => `${name} in ${titles.join(", ")}`).join("; ")}.`;
+}
+
 function documentOf(document, at) {
-  const facts = document.facts.map((fact) => [make("dt", {}, fact.name), make("dd", {}, String(fact.value))]).flat();
+  const verdict = verdictOf(document);
+  const facts = document.facts.filter((fact) => fact.name !== "sentence").map((fact) => [make("dt", {}, fact.name), make("dd", {}, String(fact.value))]).flat();
   const sections = document.sections.map((section, number) => sectionOf(section, document, `d${at}s${number}`));
   const none = sections.length ? null : make("p", {}, "This document has no case.");
   return make("article", { "aria-labelledby": `d${at}` }, make("h2", { id: `d${at}` }, document.file, " ", badge(document.provenance)),
-    make("dl", {}, make("dt", {}, "schema"), make("dd", {}, document.schema), ...facts), none, ...sections);
+    verdict === null ? null : make("p.verdict", {}, verdict), make("dl", {}, make("dt", {}, "schema"), make("dd", {}, document.schema), ...facts), none, ...sections);
 }
 
 function contentsOf(documents) {
