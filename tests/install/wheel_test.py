@@ -43,7 +43,7 @@ def built(source: Path, build: Path, work: Path, python: Path) -> Path:
     call(python, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-w", work / "wheels", "-C", f"build-dir={build}", source)
     wheels = list((work / "wheels").glob("elbowroom-*.whl"))
     expect("one wheel for all Pythons", len(wheels) == 1 and "-py3-none-" in wheels[0].name, wheels)
-    linked = [name for name in zipfile.ZipFile(wheels[0]).namelist() if "libelbowroom.so" in name]
+    linked = [name for name in zipfile.ZipFile(wheels[0]).namelist() if "libelbowroom.so" in name or name.endswith(".pc")]
     expect("nothing that C++ programs link", not linked, linked)
     check_metadata(wheels[0])
     check_versions(wheels[0], work)
