@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import shlex
@@ -62,6 +63,17 @@ def seen_step_ms(report: dict[str, Any]) -> float | None:
         return None
     longest = max(stretches, key=lambda steps: steps["end_us"] - steps["begin_us"])
     return (longest["end_us"] - longest["begin_us"]) / longest["repetitions"] / 1000
+
+
+def no_driver() -> str:
+    """Where no GPU can be used, that is why nothing was seen."""
+    for library in ("libcuda.so.1", "libamdhip64.so"):
+        try:
+            ctypes.CDLL(library)
+        except OSError:
+            continue
+        return ""
+    return "no CUDA driver here (libcuda.so.1), so run changes nothing; "
 
 
 def order_of(number: int) -> tuple[str, str]:
@@ -155,7 +167,7 @@ class Launcher:
                 raise Stopped(line, NOTHING_RAN if code == NOTHING_RAN else FAILED)
             milliseconds = self._step_ms(output + errors, report)
         if milliseconds is None:
-            missing = "--step finds no step in what it printed" if self._options.step else "no sequence of collectives was repeated"
+            missing = "--step finds no step in what it printed" if self._options.step else f"{no_driver()}no sequence of collectives was repeated"
             raise Stopped(f"{arm}: {missing}; expected --step with an expression for the line that names a step's time", BAD_INPUT)
         return milliseconds
 

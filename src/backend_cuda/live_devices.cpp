@@ -62,6 +62,9 @@ Result<std::vector<DeviceInfo>> live_devices() {
   }
   int count = 0;
   const cudaError_t asked = cudaGetDeviceCount(&count);
+  if (int driver = 0; asked == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0) {
+    return unavailable("no NVIDIA driver (libcuda.so.1)");
+  }
   if (asked == cudaErrorInsufficientDriver || asked == cudaErrorNoDevice || (asked == cudaSuccess && count == 0)) {
     return unavailable(
         fmt::format("no NVIDIA GPU or driver ({})", cudaGetErrorString(asked == cudaSuccess ? cudaErrorNoDevice : asked)));

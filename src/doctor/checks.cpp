@@ -167,6 +167,12 @@ Check jax(const Python& python) {
   return ok("JAX", *python.jax);
 }
 
+Check cuobjdump(const Facts& facts) {
+  if (facts.cuobjdump) { return ok("cuobjdump", *facts.cuobjdump); }
+  return absent("cuobjdump", "not found: plan FILE reads no cubin and no library of NVIDIA's code",
+                "pip install nvidia-cuda-cuobjdump, or give plan a log of nvcc -Xptxas -v");
+}
+
 std::optional<Check> cupti(const Facts& facts) {
   constexpr const char* get = "pip install nvidia-cuda-cupti, or set ELBOWROOM_CUPTI_LIBRARY: explain and --trace record by it";
   if (!facts.cupti.path) {
@@ -244,6 +250,7 @@ std::vector<Check> checks_of(const Facts& facts) {
   }
   add(torch(facts.python));
   add(jax(facts.python));
+  add(cuobjdump(facts));
   add(cupti(facts));
   add(energy(facts));
   add(shared_memory(facts));

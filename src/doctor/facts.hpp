@@ -57,7 +57,8 @@ struct Facts {
   Library driver = {};          ///< libcuda.so.1; version 13000 is CUDA 13.0
   std::string driver_release = {};
   std::vector<Gpu> gpus = {};
-  Library nccl = {};  ///< the one that a program would get; version 22809 is 2.28.9
+  Library nccl = {};                          ///< the one that a program would get; version 22809 is 2.28.9
+  std::optional<std::string> cuobjdump = {};  ///< path of NVIDIA's program
   Library cupti = {};
   bool profiling_needs_root = false;  ///< by the driver's setting
   bool is_root = false;

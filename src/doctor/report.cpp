@@ -12,11 +12,18 @@
 namespace elbowroom::doctor {
 namespace {
 
+bool has_gpu(const Facts& facts) {
+  return !facts.gpus.empty() || std::ranges::find(facts.unusable, "hip", &UnusableBackend::name) == facts.unusable.end();
+}
+
+/// Where no GPU is, that comes before the checks.
 std::string summary(const Facts& facts, const std::vector<Check>& checks) {
-  const auto count = [&checks](State state) { return std::ranges::count(checks, state, &Check::state); };
-  const auto work = count(State::to_do);
-  return fmt::format("elbowroom {}: {} of {} checks ask for something to be done\n", facts.version,
-                     work == 0 ? "none" : fmt::format("{}", work), checks.size());
+  const auto work = std::ranges::count(checks, State::to_do, &Check::state);
+  const std::string asks =
+      fmt::format("{} of {} checks ask for something to be done\n", work == 0 ? "none" : fmt::format("{}", work), checks.size());
+  if (has_gpu(facts)) { return fmt::format("elbowroom {}: {}", facts.version, asks); }
+  return fmt::format("elbowroom {}: no GPU: run changes nothing here, bench and tune simulate\n{}", facts.version,
+                     work == 0 ? "" : asks);
 }
 
 }  // namespace

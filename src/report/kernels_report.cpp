@@ -1,10 +1,14 @@
 #include "elbowroom/report/kernels_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "elbowroom/base/grouped.hpp"
 #include "report/plan_words.hpp"
@@ -28,6 +32,29 @@ std::string room_column(const ResidencyPlan& plan) {
                                    : fmt::format("{}, pad to {}", blocks, grouped(room->comm_pad_max->count()));
 }
 
+/// What the column of the communication block says where it is no plain number.
+std::string room_in_words(const KernelsReport& report) {
+  bool after_pad = false;
+  std::set<std::string> blocked;
+  for (const PlannedKernel& kernel : report.kernels) {
+    if (!kernel.plan) { continue; }
+    const std::vector<ResidencyRow>& rows = kernel.plan->rows;
+    const auto room = std::ranges::find_if(rows, [](const ResidencyRow& row) { return row.comm_pad_max.has_value(); });
+    if (room == rows.end()) { blocked.insert(in_words(rows.back().comm_blocked_by)); }
+    after_pad = after_pad || (room != rows.end() && room != rows.begin());
+  }
+  std::string lines;
+  if (after_pad) {
+    lines += fmt::format("N, pad to P: a pad of at most P B holds the kernel at N blocks per SM, and a {} block has room.\n",
+                         report.comm.name);
+  }
+  if (!blocked.empty()) {
+    lines +=
+        fmt::format("none: no pad makes room for a {} block (blocked by {}).\n", report.comm.name, fmt::join(blocked, "; by "));
+  }
+  return lines.empty() ? lines : "\n" + lines;
+}
+
 }  // namespace
 
 std::string kernels_table(const KernelsReport& report, std::size_t width) {
@@ -46,7 +73,7 @@ std::string kernels_table(const KernelsReport& report, std::size_t width) {
     return fmt::format("{:>9}  {:<22}  {:<18}  ", blocks, cap, room);
   };
   fmt::format_to(out, "device   {} ({}, {})\n", report.device.name, report.device.title, report.device.architecture);
-  fmt::format_to(out, "{}\n\n", detail::comm_line(report.comm, report.comm_is_default));
+  fmt::format_to(out, "{}\n\n", detail::comm_line(report.comm, report.comm_is_default, report.comm_is_here));
   put("kernel", fmt::format("{:>7}  {:>9}  {}", "threads", "registers", shared("static (B)", "dynamic (B)")),
       planned("blocks/SM", "cap: pad (B)", "comm block beside"));
   for (const PlannedKernel& kernel : report.kernels) {
@@ -61,7 +88,7 @@ std::string kernels_table(const KernelsReport& report, std::size_t width) {
         planned(fmt::to_string(kernel.plan->rows.front().range.blocks_per_sm.count()), cap_column(*kernel.plan),
                 room_column(*kernel.plan)));
   }
-  return text;
+  return text + room_in_words(report);
 }
 
 }  // namespace elbowroom

@@ -56,8 +56,9 @@ std::string footprint_line(const KernelFootprint& footprint) {
   return line;
 }
 
-std::string comm_line(const CommKernel& comm, bool is_default) {
-  return fmt::format("comm     {}{}{}: {}", comm.name, is_default ? " (default, --comm chooses)" : "",
+std::string comm_line(const CommKernel& comm, bool is_default, bool is_here) {
+  const std::string_view default_of = is_here ? " (of the NCCL here, --comm chooses)" : " (the newest known, --comm chooses)";
+  return fmt::format("comm     {}{}{}: {}", comm.name, is_default ? default_of : "",
                      comm.row == comm.name ? "" : fmt::format(" (no row of its own: as {})", comm.row),
                      footprint_line(comm.footprint));
 }
@@ -112,7 +113,7 @@ std::string plan_table(const PlanReport& report, std::size_t width) {
   const auto out = std::back_inserter(text);
   fmt::format_to(out, "device   {} ({}, {})\n", report.device.name, report.device.title, report.device.architecture);
   fmt::format_to(out, "compute  {}\n", detail::footprint_line(report.kernel));
-  fmt::format_to(out, "{}\n\n", detail::comm_line(report.comm, report.comm_is_default));
+  fmt::format_to(out, "{}\n\n", detail::comm_line(report.comm, report.comm_is_default, report.comm_is_here));
   const auto middle = [narrow](std::string_view limit, std::string_view gain) {
     return narrow ? std::string() : fmt::format("{:<26}  {:<13}  ", limit, gain);
   };

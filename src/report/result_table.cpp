@@ -1,10 +1,13 @@
 #include "elbowroom/report/result_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -124,6 +127,19 @@ std::string fitting_grid(const CaseResult& result, const TableScale& scale, std:
   return without.empty() ? text : text + comment(fmt::format("--wide adds {}", without), width);
 }
 
+/// The least median may be so by chance.
+std::optional<std::string> level_line(const CaseResult& result, Provenance provenance) {
+  const SchemeResult* best = best_result(result);
+  if (best == nullptr) { return std::nullopt; }
+  std::vector<std::string_view> level;
+  for (const SchemeResult& other : result.results) {
+    if (&other != best && other.time.low <= best->time.high) { level.emplace_back(other.scheme); }
+  }
+  if (level.empty()) { return std::nullopt; }
+  return fmt::format("{} cannot be told from {}, whose intervals overlap: {}", best->scheme, fmt::join(level, ", "),
+                     provenance == Provenance::simulated ? "measure on GPUs, or take either" : "more --trials may tell");
+}
+
 }  // namespace
 
 std::string table_preamble(const Origin& origin, std::size_t width) {
@@ -142,6 +158,7 @@ std::string to_table(const CaseResult& result, const Origin& origin, std::size_t
   text += comment(fmt::format("{}{}", detail::statistics_line(result, origin.device.model),
                               best_result(result) == nullptr ? "" : "; * least median"));
   if (!result.results.empty()) { text += fitting_grid(result, scale, width); }
+  if (const auto level = level_line(result, origin.provenance)) { text += comment(*level); }
   for (const SchemeResult& scheme : result.results) {
     if (const std::string rare = detail::rare_controls(scheme); !rare.empty()) {
       text += comment(fmt::format("{}: {}", scheme.scheme, rare));

@@ -173,8 +173,9 @@ std::string count_lines(std::string_view title, const std::map<std::string, std:
 
 std::string to_table(const RunReport& report) {
   const RunActivity total = total_activity(report.processes);
-  std::string table = fmt::format("# elbowroom run: measured, policy {}, exit code {}, {:.1f} s\n# {}\n", report.policy,
-                                  report.exit_code, report.wall.count(), command_line(report.command));
+  std::string table =
+      fmt::format("# elbowroom run: {}policy {}, exit code {}, {:.1f} s\n# {}\n", report.processes.empty() ? "" : "measured, ",
+                  report.policy, report.exit_code, report.wall.count(), command_line(report.command));
   table += processes_line(report);
   for (const std::string& line : report.damaged) { table += fmt::format("# damaged report: {}\n", line); }
   if (report.energy) { table += fmt::format("# {}\n", in_words(*report.energy)); }

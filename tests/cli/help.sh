@@ -15,6 +15,7 @@ for command in $commands; do
   grep -qx 'Example:' "$out" || fail 'no example'
   grep -qE "^  elbowroom ${command}( |\$)" "$out" || fail 'the example is of another subcommand'
   grep -q '^Exit codes: ' "$out" || fail 'no exit codes'
+  ! grep -q 'Excludes:' "$out" || fail 'says at each option what it excludes'
   cp "$out" "$work/by-option"
   expect 0 help "$command"
   cmp -s "$out" "$work/by-option" || fail "help $command is not $command --help"

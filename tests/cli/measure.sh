@@ -44,6 +44,9 @@ expect 2 measure --step "$step" -- true
 grep -q -- '--step finds no step' "$err" || fail 'no step is not said'
 expect 2 measure -- true
 grep -q 'no sequence of collectives was repeated; expected --step' "$err" || fail '--step is not asked for'
+if ! ldconfig -p | grep -qE 'libcuda.so.1|libamdhip64.so'; then
+  grep -q 'no CUDA driver here (libcuda.so.1), so run changes nothing; no sequence' "$err" || fail 'the missing driver is not said'
+fi
 
 expect 2 measure --step '(' -- true
 expect 2 measure -- ; complains 'expected -- and a command'

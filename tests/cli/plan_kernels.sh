@@ -16,7 +16,12 @@ for file in "$work/ptxas.log" "$work/usage.txt"; do
   expect 0 plan "$file" --device h200 --threads 256 --comm nccl-2.30:544
   says '    256         56       4,096            0          4  1: 111,744 to 228,352'
   says 'none                gemm'
+  says 'none: no pad makes room for a nccl-2.30:544 block (blocked by registers, shared memory).'
 done
+printf 'arch = sm_90\n Function small:\n  REG:16 STACK:0 SHARED:1024 LOCAL:0\n' >"$work/small.txt"
+expect 0 plan "$work/small.txt" --device h200 --threads 256 --comm nccl-2.28:544
+says '1, pad to 127,616'
+says 'N, pad to P: a pad of at most P B holds the kernel at N blocks per SM, and a nccl-2.28:544 block has room.'
 expect 0 plan "$work/usage.txt" --device h200 --threads 256 --json
 says '"schema": "elbowroom.kernels/1"'
 says '"static_shared": 4096'
@@ -52,6 +57,17 @@ says '     65,536          2  '
 printf '#!/bin/sh\nexit 3\n' >"$work/tools/cuobjdump"
 PATH=$work/tools:$PATH expect 1 plan "$work/triton" --device h200
 complains 'cuobjdump -res-usage cannot read it'
+# NVIDIA's package puts it where no PATH leads, in the Python that programs use.
+if ! PATH=/usr/bin:/bin command -v cuobjdump >/dev/null && [ ! -e /usr/local/cuda/bin/cuobjdump ]; then
+  mkdir -p "$work/venv/bin" "$work/venv/lib/python3.12/site-packages/nvidia/cu13/bin"
+  printf '#!/bin/sh\nprintf " Function gemm:\\n  REG:96 STACK:0 SHARED:1024 LOCAL:0\\n"\n' >"$work/venv/lib/python3.12/site-packages/nvidia/cu13/bin/cuobjdump"
+  chmod +x "$work/venv/lib/python3.12/site-packages/nvidia/cu13/bin/cuobjdump"
+  export -n CUDA_HOME
+  PATH=/usr/bin:/bin ELBOWROOM_PYTHON=$work/venv/bin/python3 expect 0 plan "$work/triton" --device h200
+  says '    256         96  '
+  PATH=/usr/bin:/bin ELBOWROOM_PYTHON=$work/none/bin/python3 expect 77 plan "$work/triton" --device h200
+  complains 'nvcc -Xptxas -v needs none'
+fi
 mkdir "$work/empty"
 expect 2 plan "$work/empty" --device h200
 complains 'no .cubin or .hsaco in it'

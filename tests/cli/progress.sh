@@ -13,7 +13,7 @@ expect 0 tune --backend sim --suite quick --only sgemm-ar-pair --budget 0.01
 grep -qxF 'elbowroom tune: [1/1] sgemm-ar-pair' "$err" || fail 'no line of the case'
 if grep -q $'\r' "$err"; then fail 'rewrites lines where there is no terminal'; fi
 
-# On a terminal of 40 columns that becomes one of 24.
+# On a terminal of WIDTH columns, 40 where that is not set, that becomes one of 24.
 cat >terminal.py <<'PY'
 import fcntl, os, pty, re, select, signal, struct, sys, termios, time
 def width(fd, columns): fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 25, columns, 0, 0))
@@ -24,9 +24,10 @@ if pid == 0:
     os.dup2(out, 1)
     time.sleep(0.2)  # until the width is set
     os.execv(command[0], command)
-width(fd, 40)
+start = int(os.environ.get("WIDTH", "40"))
+width(fd, start)
 ERASE = b"\r\x1b[K"
-begin, data, held, columns, lines = time.monotonic(), b"", b"", 40, []
+begin, data, held, columns, lines = time.monotonic(), b"", b"", start, []
 def take():
     """False where nothing will come any more."""
     global data, held
@@ -52,7 +53,7 @@ def make_narrow():
     width(fd, 24)
     os.kill(pid, signal.SIGCONT)
 while take():
-    if time.monotonic() - begin > narrow_after and columns == 40: make_narrow()
+    if time.monotonic() - begin > narrow_after and columns == start: make_narrow()
 _, status = os.waitpid(pid, 0)
 total = time.monotonic() - begin
 assert status == 0, (status, data)
@@ -60,7 +61,7 @@ assert data.endswith(b"\r\x1b[K"), "the last line stays: %r" % data[-80:]
 assert b"\n" not in data, "more than one line: %r" % data
 wide = [text for _, columns, text in lines if len(text) > columns - 1]
 # One that was under way when the terminal became narrow does not count.
-assert len([text for text in wide if len(text) > 39]) == 0 and len(wide) <= 1, wide[:3]
+assert len([text for text in wide if len(text) > start - 1]) == 0 and len(wide) <= 1, wide[:3]
 shares = [(now / total, int(found.group(1)) / 100) for now, _, text in lines if (found := re.search(r" (\d+) %", text))]
 print(len(lines), "lines", len(shares), "shares")
 assert len(shares) > 20, len(shares)
@@ -71,6 +72,10 @@ if "--check-shares" in os.environ.get("CHECK", ""):
 PY
 command_line='bench (on a terminal)'
 CHECK=--check-shares python3 terminal.py 1000 "$ELBOWROOM_BIN" bench --backend sim --suite controls --only '^gelu-ar-8b$' --trials 20 >"$out" 2>"$err" || fail "$(tail -1 "$err")"
+for columns in 80 200; do
+  command_line="bench (on a terminal of $columns columns)"
+  WIDTH=$columns python3 terminal.py 1000 "$ELBOWROOM_BIN" bench --backend sim --suite controls --only '^gelu-ar-8b$' --trials 20 >"$out" 2>"$err" || fail "$(tail -1 "$err")"
+done
 command_line='bench (on a terminal that becomes narrow)'
 python3 terminal.py 0.5 "$ELBOWROOM_BIN" bench --backend sim --suite controls --only '^gelu-ar-8b' --trials 20 >"$out" 2>"$err" || fail "$(tail -1 "$err")"
 command_line='tune (on a terminal)'

@@ -255,19 +255,25 @@ lacks DEBUG_HIP_IGNORE_STREAM_PRIORITY
 expect 0 run --backend cuda -- "$ELBOWROOM_BIN" run --backend hip -- env
 inherits "LD_PRELOAD=$hip_library"
 
-# auto: hip where its runtime can be loaded and CUDA's driver cannot.
+# auto: hip where its runtime sees a GPU and CUDA's driver cannot be loaded.
 mkdir "$work/rocm"
 cp "$stand_in" "$work/rocm/libamdhip64.so.6"
 LD_LIBRARY_PATH=$work/rocm:$work/cuda expect 0 run -- env
 inherits "LD_PRELOAD=$library"
 if ! ldconfig -p | grep -qF libcuda.so.1; then
+  # A runtime alone, as a distribution packs it, is no GPU.
   LD_LIBRARY_PATH=$work/rocm expect 0 run -- env
-  inherits "LD_PRELOAD=$hip_library"
-  for control in --policy=gate --sm-target=100 --set=cluster=1; do
-    LD_LIBRARY_PATH=$work/rocm refused '--backend cuda runs the command all the same' "$control" -- true
-  done
-  LD_LIBRARY_PATH=$work/rocm expect 0 run --backend cuda --policy gate -- env
   inherits "LD_PRELOAD=$library"
+  runtime=$(dirname "$real_bin")/../tests/fake_hip/rocm
+  if [ -e "$runtime/libamdhip64.so.6" ]; then
+    LD_LIBRARY_PATH=$runtime expect 0 run -- env
+    inherits "LD_PRELOAD=$hip_library"
+    for control in --policy=gate --sm-target=100 --set=cluster=1; do
+      LD_LIBRARY_PATH=$runtime refused '--backend cuda runs the command all the same' "$control" -- true
+    done
+    LD_LIBRARY_PATH=$runtime expect 0 run --backend cuda --policy gate -- env
+    inherits "LD_PRELOAD=$library"
+  fi
 fi
 
 # --- reports ----------------------------------------------------------------------------------------------------------

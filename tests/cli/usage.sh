@@ -41,6 +41,12 @@ for command in list plan bench tune run; do
   complains 'nonsense'
 done
 
+# Arguments are named in the order in which they were typed.
+expect 2 tune torchrun --nproc-per-node 2 train.py
+complains 'arguments were not expected: torchrun --nproc-per-node 2 train.py; see elbowroom tune --help'
+expect 2 list x
+complains 'argument was not expected: x; see'
+
 # A variable that a script did not set is no value.
 expect 2 run --report '' -- true
 complains '--report: empty, expected a value'

@@ -335,6 +335,9 @@ void add_bench_command(CLI::App& app, std::function<int()>& chosen) {
                            "--energy", "--energy-span"}) {
     transfer->excludes(command->get_option(name));
   }
+  command->footer(
+      "--sweep and --transfer make schedules of their own: they go without each other, --scheme, --profile, --blocks-per-sm,\n"
+      "--min-reduction, --trace and --energy. --validate goes with --device and --json alone.");
   // What a validation runs is in its file.
   for (CLI::Option* option : command->get_options()) {
     const std::string name = option->get_name();

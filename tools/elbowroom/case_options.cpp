@@ -89,7 +89,9 @@ Status check_timeout(const CaseOptions& options) {
 
 void add_case_options(CLI::App& command, CaseOptions& options) {
   CLI::Option* suite = command.add_option("--suite", options.suite, "quick (default), paper, controls or library");
-  command.add_option("--scenario", options.scenario_file, "An elbowroom.scenario/1 or elbowroom.step/1 file; - for standard input")
+  command
+      .add_option("--scenario", options.scenario_file,
+                  "Instead of a suite an elbowroom.scenario/1 or elbowroom.step/1 file; - for standard input")
       ->excludes(suite);
   command.add_option("--only", options.only, "Only the cases in whose name this regular expression is found");
   command.add_option("--backend", options.backend, "auto, cuda, hip or sim")->capture_default_str();

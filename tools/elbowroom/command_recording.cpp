@@ -96,9 +96,11 @@ Status CommandRecording::keep(const std::string& file) const {
 
 std::string nothing_recorded(double ran_seconds, double after_seconds) {
   if (ran_seconds >= after_seconds) { return "nothing was recorded: the command used no GPU"; }
+  const std::string ended = fmt::format("nothing was recorded: the command ended after {:.1f} s, before the recording at {:g} s",
+                                        ran_seconds, after_seconds);
+  if (ran_seconds < 1) { return ended + "; expected a command that repeats steps for some seconds"; }
   const double half = ran_seconds / 2;
-  return fmt::format("nothing was recorded: the command ended after {:.1f} s, before the recording at {:g} s; --after {:g}",
-                     ran_seconds, after_seconds, half < 1 ? std::floor(half * 10) / 10 : std::floor(half));
+  return fmt::format("{}; --after {:g}", ended, half < 1 ? std::floor(half * 10) / 10 : std::floor(half));
 }
 
 Status check_recording_file(const std::string& file) {

@@ -1,19 +1,22 @@
 #include "cuobjdump.hpp"
 
 #include <fmt/format.h>
+#include <glob.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <memory>
 #include <vector>
 
 #include "base/descriptor.hpp"
+#include "doctor_facts.hpp"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): some systems' unistd.h has none
 
@@ -49,33 +52,41 @@ Result<std::string> printed_by(std::vector<std::string> command, int& status) {
 
 std::string in_toolkit(const char* folder) { return folder == nullptr ? std::string() : std::string(folder) + "/bin/cuobjdump"; }
 
-std::string program() {
-  const std::string path = std::getenv("PATH") == nullptr ? "" : std::getenv("PATH");
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find(':', begin), path.size());
-    const std::string candidate = path.substr(begin, end - begin) + "/cuobjdump";
-    if (access(candidate.c_str(), X_OK) == 0) { return candidate; }
-    begin = end + 1;
-  }
-  for (const std::string& candidate : {in_toolkit(std::getenv("CUDA_HOME")), in_toolkit("/usr/local/cuda")}) {
-    if (!candidate.empty() && access(candidate.c_str(), X_OK) == 0) { return candidate; }
-  }
-  return {};
+/// NVIDIA's package on PyPI puts it beside its libraries, where no PATH leads.
+std::vector<std::string> in_python() {
+  const std::optional<std::string> python = chosen_python();
+  if (!python) { return {}; }
+  const std::string folder = std::filesystem::path(*python).parent_path().parent_path().string();
+  glob_t matches{};
+  const auto release = [](glob_t* held) { globfree(held); };
+  const std::unique_ptr<glob_t, decltype(release)> released(&matches);
+  if (glob((folder + "/lib/python3*/*-packages/nvidia/*/bin/cuobjdump").c_str(), 0, nullptr, &matches) != 0) { return {}; }
+  return {matches.gl_pathv, matches.gl_pathv + matches.gl_pathc};
 }
 
 }  // namespace
 
+std::optional<std::string> find_cuobjdump() {
+  if (std::optional<std::string> on_path = program_on_path("cuobjdump")) { return on_path; }
+  std::vector<std::string> candidates = in_python();
+  candidates.insert(candidates.begin(), {in_toolkit(std::getenv("CUDA_HOME")), in_toolkit("/usr/local/cuda")});
+  for (const std::string& candidate : candidates) {
+    if (!candidate.empty() && access(candidate.c_str(), X_OK) == 0) { return candidate; }
+  }
+  return std::nullopt;
+}
+
 Result<std::string> resource_usage_of(const std::string& file) {
-  const std::string found = program();
-  if (found.empty()) {
+  const std::optional<std::string> found = find_cuobjdump();
+  if (!found) {
     return unavailable(
-        "no cuobjdump in PATH, CUDA_HOME or /usr/local/cuda; it comes with the CUDA toolkit and as nvidia-cuda-cuobjdump on PyPI; "
-        "a log of nvcc -Xptxas -v needs none");
+        "no cuobjdump in PATH, CUDA_HOME, /usr/local/cuda or python3's packages; it comes with the CUDA toolkit and as "
+        "nvidia-cuda-cuobjdump on PyPI; a log of nvcc -Xptxas -v needs none");
   }
   int status = 0;
-  Result<std::string> text = printed_by({found, "-res-usage", file}, status);
+  Result<std::string> text = printed_by({*found, "-res-usage", file}, status);
   if (!text) { return text; }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) { return failed(fmt::format("{} -res-usage cannot read it", found)); }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) { return failed(fmt::format("{} -res-usage cannot read it", *found)); }
   return text;
 }
 

@@ -1,13 +1,17 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "elbowroom/base/result.hpp"
 
 namespace elbowroom {
 
-/// What `cuobjdump -res-usage FILE` prints. The program is that of PATH, CUDA_HOME or /usr/local/cuda; `unavailable` where there is
-/// none, `failed` where it could not read the file.
+/// The program: of PATH, CUDA_HOME, /usr/local/cuda, or of NVIDIA's package in the Python that programs would use.
+std::optional<std::string> find_cuobjdump();
+
+/// What `cuobjdump -res-usage FILE` prints; `unavailable` where there is no such program, `failed` where it could not read the
+/// file.
 Result<std::string> resource_usage_of(const std::string& file);
 
 }  // namespace elbowroom

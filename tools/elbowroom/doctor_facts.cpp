@@ -26,6 +26,7 @@
 #include "backend/dynamic_library.hpp"
 #include "base/descriptor.hpp"
 #include "base/file_lock.hpp"
+#include "cuobjdump.hpp"
 #include "elbowroom/backend/registry.hpp"
 #include "elbowroom/base/environment.hpp"
 #include "elbowroom/base/result.hpp"
@@ -189,6 +190,7 @@ doctor::Facts doctor_facts() {
     facts.python = doctor_python(fs::path(*hook).parent_path().parent_path().string());
   }
   facts.nccl = library_with_version(names_of(kNcclLibrary, {facts.python.nccl.value_or("libnccl.so.2")}), "ncclGetVersion");
+  facts.cuobjdump = find_cuobjdump();
   facts.cupti = cupti();
   return facts;
 }

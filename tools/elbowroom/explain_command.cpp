@@ -201,7 +201,9 @@ void add_explain_command(CLI::App& app, const std::optional<std::vector<std::str
       command->add_option("--json", arguments->json, "Where the document elbowroom.explain/1 goes; - for standard output");
   CLI::Option* html =
       command->add_option("--html", arguments->html, "Where a page of it goes, which needs no network; - for standard output");
-  command->add_flag("--compare", arguments->compare, "What changed between two runs of one program: TRACE is given twice")
+  command
+      ->add_flag("--compare", arguments->compare,
+                 "What changed between two runs of one program: TRACE is given twice; a table alone")
       ->excludes(json)
       ->excludes(html);
   command->callback([=, &chosen] { chosen = [arguments] { return run_explain(*arguments); }; });

@@ -73,6 +73,11 @@ std::string Help::make_help(const CLI::App* app, std::string name, CLI::AppForma
   return lines;
 }
 
+std::string Help::make_option_opts(const CLI::Option* option) const {
+  const std::string all = CLI::Formatter::make_option_opts(option);
+  return all.substr(0, all.find(" " + get_label("Excludes") + ":"));
+}
+
 void add_examples(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     const auto* const example = std::ranges::find(kExamples, command->get_name(), &Example::command);

@@ -10,6 +10,8 @@ namespace elbowroom {
 class Help : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
+  /// Without the options that one excludes, which would stand at both: the help says it in a sentence.
+  std::string make_option_opts(const CLI::Option* option) const override;
 };
 
 /// An example and the exit codes below the help of each subcommand. To be called once all of them are there.

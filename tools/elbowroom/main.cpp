@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <exception>
@@ -63,6 +64,14 @@ bool takes_command(std::string_view where) {
   return where == "elbowroom run" || where == "elbowroom launch" || where == "elbowroom measure";
 }
 
+/// The parser names what it did not expect from the last argument to the first.
+std::string message_of(const CLI::App& app, const CLI::ParseError& error) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) { return error.what(); }
+  const std::vector<std::string> left = app.remaining(/*recurse=*/true);
+  return fmt::format("{} not expected: {}", left.size() == 1 ? "The following argument was" : "The following arguments were",
+                     fmt::join(left, " "));
+}
+
 /// What the parser says, and where more is to be read.
 void complain_of(const CLI::App& app, const elbowroom::SplitCommandLine& split, const CLI::ParseError& error) {
   std::string where = "elbowroom";
@@ -72,7 +81,7 @@ void complain_of(const CLI::App& app, const elbowroom::SplitCommandLine& split, 
   }
   const bool without_dashes = takes_command(where) && !split.command && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
   const std::string expected = without_dashes ? "expected -- before the command, see " + where : "see " + where;
-  elbowroom::print_notice(where, fmt::format("{}; {} --help", error.what(), expected));
+  elbowroom::print_notice(where, fmt::format("{}; {} --help", message_of(app, error), expected));
 }
 
 /// An empty value is seldom meant: a variable of a script that is not set. Without this it would stand for a default.

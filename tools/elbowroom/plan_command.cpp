@@ -73,6 +73,7 @@ Result<KernelFootprint> kernel_of(const PlanArguments& arguments) {
 struct Beside {
   DeviceLimits device;
   CommKernel comm;
+  bool comm_is_here = false;  ///< of the library that is here
 };
 
 /// What the kernels are planned for.
@@ -85,7 +86,7 @@ Result<Beside> beside(const PlanArguments& arguments, const LiveDevice& live_dev
   const std::optional<CommRelease> there = live ? live->comm : std::nullopt;
   const Result<CommKernel> comm = find_comm_kernel(arguments.comm.value_or(default_comm_kernel(*device, there)), *device);
   if (!comm) { return in_option("--comm", comm.error()); }
-  return Beside{*device, *comm};
+  return Beside{*device, *comm, !arguments.comm && there && device->vendor == Vendor::nvidia};
 }
 
 Result<PlanReport> report_of(const PlanArguments& arguments, const LiveDevice& live_device) {
@@ -95,7 +96,10 @@ Result<PlanReport> report_of(const PlanArguments& arguments, const LiveDevice& l
   const Result<Beside> on = beside(arguments, live_device, notice);
   if (!on) { return on.error(); }
   Result<PlanReport> report = make_plan_report(on->device, *kernel, on->comm);
-  if (report) { report->comm_is_default = !arguments.comm; }
+  if (report) {
+    report->comm_is_default = !arguments.comm;
+    report->comm_is_here = on->comm_is_here;
+  }
   if (report && notice) { print_notice(*notice); }
   return report;
 }
@@ -112,11 +116,12 @@ Result<KernelsReport> kernels_report_of(const PlanArguments& arguments, const Li
   if (!on) { return on.error(); }
   const Result<std::vector<KernelRecord>> records = runnable_on(on->device, *found);
   if (!records) { return invalid_input(fmt::format("{}: {}", arguments.file, records.error().message)); }
-  KernelsReport report{on->device, on->comm, !arguments.comm, {}};
+  KernelsReport report{on->device, on->comm, !arguments.comm, on->comm_is_here, {}};
   for (const KernelRecord& record : *records) {
     if (!record.threads && !arguments.threads) {
-      return invalid_input(fmt::format("--threads: missing, expected it: {} does not say with how many {} is launched",
-                                       arguments.file, record.name));
+      return invalid_input(
+          fmt::format("--threads: missing, expected a number: {} does not say with how many threads {} is launched", arguments.file,
+                      record.name));
     }
     const KernelFootprint block{record.threads ? *record.threads : Threads(*arguments.threads), record.registers,
                                 record.static_shared, record.dynamic_shared, 1};
@@ -192,6 +197,7 @@ void add_plan_command(CLI::App& app, LiveDevice live_device, std::function<int()
   for (CLI::Option* option : command->get_options()) {
     if (option != page && option->get_name() != "--help") { page->excludes(option); }
   }
+  command->footer("FILE goes without --registers, --page without any other option.");
   command->callback([=, &chosen, live_device = std::move(live_device)] {
     const bool footprint = !arguments->page && arguments->file.empty();
     if (footprint && threads->empty()) { throw CLI::RequiredError("--threads"); }

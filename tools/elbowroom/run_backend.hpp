@@ -7,8 +7,8 @@
 
 namespace elbowroom {
 
-/// A word of --backend. `auto` is HIP where its runtime can be loaded and CUDA's driver cannot, and CUDA otherwise: the command
-/// sees the same libraries as this process.
+/// A word of --backend. `auto` is HIP where its runtime sees a GPU and CUDA's driver cannot be loaded, and CUDA otherwise: the
+/// command sees the same libraries as this process.
 Result<preload::RunBackend> choose_run_backend(std::string_view word);
 
 /// Whether the library of its driver is here.

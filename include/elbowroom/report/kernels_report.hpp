@@ -25,6 +25,7 @@ struct KernelsReport {
   DeviceLimits device;
   CommKernel comm;
   bool comm_is_default = false;
+  bool comm_is_here = false;
   std::vector<PlannedKernel> kernels;
 };
 

@@ -19,6 +19,7 @@ struct PlanReport {
   KernelFootprint kernel;
   CommKernel comm;
   bool comm_is_default = false;  ///< nobody asked for this communication kernel
+  bool comm_is_here = false;     ///< it is the row of the NCCL that is here
   ResidencyPlan plan;
 };
 

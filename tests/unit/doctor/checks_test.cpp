@@ -176,13 +176,35 @@ TEST(Doctor, PrintsLinesOfEightyColumnsWithTheSummaryFirst) {
   facts.shared_memory = kGibibyte / 16;
   const std::vector<Check> checks = checks_of(facts);
   const std::string table = to_table(facts, checks, 80);
-  // program, interposer, library path, driver, GPUs, NVLink, MIG, MPS, NCCL, PyTorch, JAX, CUPTI, energy counter, /dev/shm, cache,
-  // launchers, report page
-  EXPECT_THAT(table, StartsWith("elbowroom 0.1.0: 2 of 17 checks ask for something to be done\n"));
+  // program, interposer, library path, driver, GPUs, NVLink, MIG, MPS, NCCL, PyTorch, JAX, cuobjdump, CUPTI, energy counter,
+  // /dev/shm, cache, launchers, report page
+  EXPECT_THAT(table, StartsWith("elbowroom 0.1.0: 2 of 18 checks ask for something to be done\n"));
   EXPECT_THAT(table, HasSubstr("\n  to do   MPS               its server is running: priorities"));
   std::istringstream lines(table);
   for (std::string line; std::getline(lines, line);) { EXPECT_LE(line.size(), 80U) << line; }
-  EXPECT_THAT(to_table(healthy(), checks_of(healthy()), 80), StartsWith("elbowroom 0.1.0: none of 17 checks"));
+  EXPECT_THAT(to_table(healthy(), checks_of(healthy()), 80), StartsWith("elbowroom 0.1.0: none of 18 checks"));
+}
+
+TEST(Doctor, BeginsWithTheGpuThatIsNotThere) {
+  Facts facts = healthy();
+  facts.gpus.clear();
+  facts.driver = {};
+  facts.unusable = {{"cuda", "no NVIDIA driver"}, {"hip", "no libamdhip64.so"}};
+  EXPECT_THAT(to_table(facts, checks_of(facts), 80), StartsWith("elbowroom 0.1.0: no GPU: run changes nothing here, "));
+  EXPECT_THAT(to_table(facts, checks_of(facts), 80), Not(HasSubstr("ask for something")));
+  facts.shared_memory = kGibibyte / 16;
+  EXPECT_THAT(to_table(facts, checks_of(facts), 80), HasSubstr("simulate\n1 of "));
+  // Backends that can be used stand in no list: an AMD GPU is one.
+  facts.unusable.pop_back();
+  EXPECT_THAT(to_table(facts, checks_of(facts), 80), StartsWith("elbowroom 0.1.0: 1 of "));
+}
+
+TEST(Doctor, SaysHowToReadCubins) {
+  Facts facts = healthy();
+  EXPECT_EQ(named(facts, "cuobjdump").state, State::absent);
+  EXPECT_THAT(named(facts, "cuobjdump").to_do, HasSubstr("-Xptxas -v"));
+  facts.cuobjdump = "/opt/cuobjdump";
+  EXPECT_EQ(named(facts, "cuobjdump").state, State::ok);
 }
 
 TEST(Doctor, WritesADocument) {

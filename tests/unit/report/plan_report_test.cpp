@@ -80,9 +80,11 @@ TEST(PlanTable, HasFewerColumnsWhereItIsNarrow) {
 
 TEST(PlanTable, SaysWhenNobodyChoseTheCommunicationKernel) {
   PlanReport by_default = report("h200", kSimtGemm, "nccl-2.28:544");
-  EXPECT_EQ(plan_table(by_default).find("(default"), std::string::npos);
+  EXPECT_EQ(plan_table(by_default).find("--comm chooses"), std::string::npos);
   by_default.comm_is_default = true;
-  EXPECT_THAT(plan_table(by_default), HasSubstr("nccl-2.28:544 (default, --comm chooses)"));
+  EXPECT_THAT(plan_table(by_default), HasSubstr("nccl-2.28:544 (the newest known, --comm chooses)"));
+  by_default.comm_is_here = true;
+  EXPECT_THAT(plan_table(by_default), HasSubstr("nccl-2.28:544 (of the NCCL here, --comm chooses)"));
 }
 
 TEST(PlanVerdict, NamesWhatAPadBuys) {
