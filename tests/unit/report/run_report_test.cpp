@@ -333,7 +333,7 @@ TEST(RunReport, TableIsTheGoldenExample) {
 
 TEST(RunReport, TableOfARunWithoutDriverSaysSo) {
   EXPECT_EQ(to_table(run_of({})),
-            "# elbowroom run: measured, policy auto, exit code 0, 12.3 s\n"
+            "# elbowroom run: policy auto, exit code 0, 12.3 s\n"
             "# python3 train.py --name 'two words'\n"
             "# no process reported: none used the CUDA driver, or those that did are setuid or ended by _exit or exec\n");
   RunReport hip = run_of({});
