@@ -38,6 +38,10 @@ using std::chrono::milliseconds;
 constexpr std::string_view kAnotherProfiler =
     "another profiler was under way in this process: its GPU events since then are lost, and nothing more is recorded";
 
+/// Of what comes before a recording, where records are on. The host may be a thousand launches ahead of its GPUs, and kernels
+/// without their launches, events and waits tell little.
+constexpr Time kKept = 3'000'000'000;
+
 Buffers& buffers() {
   static auto* const shared = new Buffers;  // for good: CUPTI calls while the process ends
   return *shared;
@@ -119,7 +123,10 @@ class Recorder {
   void step() {
     const bool ending = wait();
     if (ending) {
-      if (recording_.size() > 0 || active_) { finish(); }
+      if (active_) {
+        static_cast<void>(cupti_.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED));
+        finish();
+      }
       over_ = true;
       return;
     }
@@ -140,8 +147,7 @@ class Recorder {
         break;
       case Action::discard:
         leave();
-        forget();
-        reader_.forget();
+        if (!stays_on_) { forget(); }
         break;
       case Action::announce:
         announce();
@@ -150,6 +156,7 @@ class Recorder {
         stop();
         finish();
         over_ = !leaving_;
+        if (stays_on_) { buffers().close(); }
         break;
     }
   }
@@ -161,7 +168,7 @@ class Recorder {
     return ending_;
   }
 
-  /// CUPTI waits for the devices while it switches its records, and holds up all launches of the process. A collective that is
+  /// CUPTI may wait for a device while it switches its records, and holds up all launches of the process. A collective that is
   /// under way on one device of this process and not launched on another then never ends. So records are on before the first one,
   /// and stay on: NCCL takes longer to begin than this thread to look again.
   void stay_on() {
@@ -184,7 +191,7 @@ class Recorder {
       // Behind the handlers of libraries that were loaded before: this one is called while they still work.
       std::atexit([] { instance()->end(); });
       // Nothing is switched on yet: a buffer that comes now is another profiler's.
-      static_cast<void>(cupti_.flush_all(0));
+      flush(0);
       if (buffers().foreign()) { return give_up(kAnotherProfiler); }
     }
     for (const CUpti_ActivityKind kind : kRecorded) {
@@ -197,22 +204,26 @@ class Recorder {
   }
 
   void switch_off() {
-    if (stays_on_) {
-      if (given_up_ || schedule_.over()) { buffers().close(); }
-      return;
-    }
+    if (stays_on_) { return; }
     for (const CUpti_ActivityKind kind : kRecorded) { static_cast<void>(cupti_.disable(kind)); }
     switched_on_ = false;
   }
 
+  /// Has CUPTI hand out its buffers. It waits for room in the queue of a device that has none, as switching may. Where that is no
+  /// way CUPTI hands a buffer out when it is full.
+  void flush(std::uint32_t flags) const {
+    if (!stays_on_) { static_cast<void>(cupti_.flush_all(flags)); }
+  }
+
   /// Reads what CUPTI hands out. Buffers with records that are not complete yet stay with it.
   void collect(std::uint32_t flags = 0) {
-    static_cast<void>(cupti_.flush_all(flags));
+    flush(flags);
     ours_ = buffers().new_requests() > 0;
     for (const Buffers::Full& buffer : buffers().full()) {
-      if (active_) { reader_.read(buffer.data, buffer.valid, recording_); }
+      if (active_ || stays_on_) { reader_.read(buffer.data, buffer.valid, recording_); }
       buffers().give_back(buffer.data);
     }
+    if (!active_) { recording_.drop_before(now() - kKept); }
     if (active_ && flags == 0) { read_clocks(); }
   }
 
@@ -227,6 +238,7 @@ class Recorder {
 
   void forget() {
     recording_ = {};
+    reader_.forget();
     clocked_.clear();
     looked_for_devices_ = 0;
   }

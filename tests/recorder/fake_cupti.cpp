@@ -20,7 +20,7 @@ struct State {
   std::size_t size = 0, used = 0;
   std::uint32_t correlation = 100;
   bool kernels = false;
-  int switched_late = 0;
+  int late_calls = 0;
 };
 
 State& state() {
@@ -28,8 +28,14 @@ State& state() {
   return one;
 }
 
+void hand_out(State& fake) {
+  if (fake.buffer != nullptr) { fake.complete(nullptr, 0, fake.buffer, fake.size, fake.used); }
+  fake.buffer = nullptr;
+}
+
 /// Records stand one behind the other, each behind its size.
 void add(State& fake, const void* record, std::size_t size) {
+  if (fake.used + sizeof size + size + 8 > fake.size) { hand_out(fake); }
   if (fake.buffer == nullptr) {
     std::size_t most = 0;
     fake.request(&fake.buffer, &fake.size, &most);
@@ -65,22 +71,22 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   const std::scoped_lock lock(state().mutex);
   state().enabled.insert(kind);
-  if (state().kernels) { ++state().switched_late; }
+  if (state().kernels) { ++state().late_calls; }
   return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
   const std::scoped_lock lock(state().mutex);
   state().enabled.erase(kind);
-  if (state().kernels) { ++state().switched_late; }
+  if (state().kernels) { ++state().late_calls; }
   return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiActivityFlushAll(std::uint32_t) {
   State& fake = state();
   const std::scoped_lock lock(fake.mutex);
-  if (fake.buffer != nullptr) { fake.complete(nullptr, 0, fake.buffer, fake.size, fake.used); }
-  fake.buffer = nullptr;
+  if (fake.kernels) { ++fake.late_calls; }
+  hand_out(fake);
   return CUPTI_SUCCESS;
 }
 
@@ -129,9 +135,9 @@ void fake_kernel(const char* name, std::uint32_t stream, std::uint64_t launch, s
   }
 }
 
-int fake_switched_late() {
+int fake_late_calls() {
   const std::scoped_lock lock(state().mutex);
-  return state().switched_late;
+  return state().late_calls;
 }
 
 int fake_enabled() {

@@ -7,6 +7,6 @@ extern "C" {
 void fake_kernel(const char* name, std::uint32_t stream, std::uint64_t launch, std::uint64_t begin, std::uint64_t end);
 /// Kinds that are switched on.
 int fake_enabled();
-/// Kinds that were switched, on or off, behind the first kernel.
-int fake_switched_late();
+/// Calls behind the first kernel that switch records or have buffers handed out.
+int fake_late_calls();
 }
