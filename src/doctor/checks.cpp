@@ -46,6 +46,12 @@ Check report_page(const Facts& facts) {
                 "apt-get install node-d3, or npm's d3, and install Elbowroom again");
 }
 
+Check packed_files(const Facts& facts) {
+  if (facts.unpacks_gzip) { return ok("packed files", "gzip is read"); }
+  return absent("packed files", "built without zlib: explain and report read no .gz",
+                "apt-get install zlib1g-dev, and install Elbowroom again");
+}
+
 Check interposer(const Facts& facts) {
   if (!facts.interposer) {
     return to_do("interposer", facts.interposer_problem, "install Elbowroom again, in a folder without blanks and colons");
@@ -257,6 +263,7 @@ std::vector<Check> checks_of(const Facts& facts) {
   add(cache(facts));
   add(launchers(facts));
   add(report_page(facts));
+  add(packed_files(facts));
   return checks;
 }
 

@@ -45,6 +45,7 @@ struct Facts {
   std::string version = {};  ///< Elbowroom's own
   bool cuda_backend = false;
   bool report_page = false;
+  bool unpacks_gzip = false;
   std::optional<std::string> interposer = {};  ///< what `run` preloads
   std::string interposer_problem = {};
   bool python_hook = false;

@@ -23,7 +23,7 @@ runs doctor
 head -1 "$out" | grep -qE '^elbowroom [0-9.]+: (none|[0-9]+) of [0-9]+ checks ask|^elbowroom [0-9.]+: no GPU: run changes nothing here' || fail 'the first line is no summary'
 # A path without blanks may be longer than a line; a line of words is not.
 awk 'length > 80 && substr($0, 29) ~ / /' "$out" | grep -q . && fail 'a line is longer than 80 columns'
-for name in program interposer 'library path' driver GPUs MPS NCCL PyTorch JAX cuobjdump CUPTI /dev/shm cache launchers 'report page'; do
+for name in program interposer 'library path' driver GPUs MPS NCCL PyTorch JAX cuobjdump CUPTI /dev/shm cache launchers 'report page' 'packed files'; do
   grep -qE "^  (ok    |to do |absent)  $name  " "$out" || fail "no check of $name"
 done
 says 'FSDP2: lacks a place'

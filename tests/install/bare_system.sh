@@ -4,7 +4,7 @@
 #
 # usage: bare_system.sh ROOT [WHEEL]      WHEEL: is installed instead of one built there. ROOT is made by one of
 #   debootstrap --variant=minbase bookworm ROOT http://deb.debian.org/debian
-#   debootstrap --variant=minbase --components=main,universe noble ROOT http://archive.ubuntu.com/ubuntu gutsy
+#   debootstrap --variant=minbase --components=main,universe noble ROOT http://archive.ubuntu.com/ubuntu gutsy     (add noble-updates to its sources: clang-19 is there)
 set -euo pipefail
 (($# >= 1)) || { sed -n '/^# usage/,/^[^#]/s/^# //p' "$0" >&2; exit 2; }
 source=$(cd "$(dirname "$0")/../.." && pwd) root=$(realpath "$1") wheel=${2:-}

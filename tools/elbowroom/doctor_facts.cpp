@@ -31,6 +31,7 @@
 #include "elbowroom/base/environment.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/model/comm_environment.hpp"
+#include "packed_file.hpp"
 #include "page_assets.hpp"
 #include "preload/choices.hpp"
 #include "run_preload.hpp"
@@ -144,6 +145,7 @@ void look_at_ourselves(doctor::Facts& facts) {
   facts.version = ELBOWROOM_VERSION;
   facts.cuda_backend = ELBOWROOM_BUILD_HAS_CUDA_BACKEND != 0;
   facts.report_page = static_cast<bool>(page::embedded_assets());
+  facts.unpacks_gzip = unpacks_gzip();
   if (const Result<std::string> library = find_library("libelbowroom_interposer.so")) {
     facts.interposer = *library;
   } else {

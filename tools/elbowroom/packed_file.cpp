@@ -93,4 +93,6 @@ Result<std::string> read_packed_file(const std::string& path) {
 
 #endif
 
+bool unpacks_gzip() { return ELBOWROOM_BUILD_HAS_ZLIB != 0; }
+
 }  // namespace elbowroom

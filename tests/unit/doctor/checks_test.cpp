@@ -28,6 +28,7 @@ Facts healthy() {
   facts.version = "0.1.0";
   facts.cuda_backend = true;
   facts.report_page = true;
+  facts.unpacks_gzip = true;
   facts.interposer = "/opt/lib/libelbowroom_interposer.so";
   facts.python_hook = true;
   facts.nvidia_devices = true;
@@ -178,12 +179,12 @@ TEST(Doctor, PrintsLinesOfEightyColumnsWithTheSummaryFirst) {
   const std::vector<Check> checks = checks_of(facts);
   const std::string table = to_table(facts, checks, 80);
   // program, interposer, library path, driver, GPUs, NVLink, MIG, MPS, NCCL, PyTorch, JAX, cuobjdump, CUPTI, energy counter,
-  // /dev/shm, cache, launchers, report page
-  EXPECT_THAT(table, StartsWith("elbowroom 0.1.0: 2 of 18 checks ask for something to be done\n"));
+  // /dev/shm, cache, launchers, report page, packed files
+  EXPECT_THAT(table, StartsWith("elbowroom 0.1.0: 2 of 19 checks ask for something to be done\n"));
   EXPECT_THAT(table, HasSubstr("\n  to do   MPS               its server is running: priorities"));
   std::istringstream lines(table);
   for (std::string line; std::getline(lines, line);) { EXPECT_LE(line.size(), 80U) << line; }
-  EXPECT_THAT(to_table(healthy(), checks_of(healthy()), 80), StartsWith("elbowroom 0.1.0: none of 18 checks"));
+  EXPECT_THAT(to_table(healthy(), checks_of(healthy()), 80), StartsWith("elbowroom 0.1.0: none of 19 checks"));
 }
 
 TEST(Doctor, BeginsWithTheGpuThatIsNotThere) {
@@ -199,6 +200,13 @@ TEST(Doctor, BeginsWithTheGpuThatIsNotThere) {
   // Backends that can be used stand in no list: an AMD GPU is one.
   facts.unusable.pop_back();
   EXPECT_THAT(to_table(facts, checks_of(facts), 80), StartsWith("elbowroom 0.1.0: 1 of "));
+}
+
+TEST(Doctor, SaysWhatABuildWithoutZlibCannotRead) {
+  Facts facts = healthy();
+  facts.unpacks_gzip = false;
+  EXPECT_EQ(named(facts, "packed files").state, State::absent);
+  EXPECT_THAT(named(facts, "packed files").to_do, HasSubstr("zlib1g-dev"));
 }
 
 TEST(Doctor, SaysHowToReadCubins) {
