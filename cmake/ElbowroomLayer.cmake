@@ -46,15 +46,17 @@ function(elbowroom_headers name)
   target_precompile_headers(${name} PRIVATE ${arg_HEADERS})
 endfunction()
 
-# elbowroom_read_once(TARGET): the large headers of TARGET come precompiled.
+# elbowroom_read_once(TARGET [OPTION...]): TARGET is compiled with these options, and its large headers come precompiled with the same.
 function(elbowroom_read_once target)
-  if(NOT TARGET elbowroom_plain_headers)
-    elbowroom_headers(elbowroom_plain_headers HEADERS <fmt/format.h> <nlohmann/json.hpp> LIBRARIES elbowroom_fmt nlohmann_json::nlohmann_json)
+  string(REGEX REPLACE "[^A-Za-z0-9_-]" "" headers "elbowroom_large_headers${ARGN}")
+  if(NOT TARGET ${headers})
+    elbowroom_headers(${headers} HEADERS <fmt/format.h> <nlohmann/json.hpp> OPTIONS ${ARGN} LIBRARIES elbowroom_fmt nlohmann_json::nlohmann_json)
   endif()
-  target_precompile_headers(${target} REUSE_FROM elbowroom_plain_headers)
+  target_compile_options(${target} PRIVATE ${ARGN})
+  target_precompile_headers(${target} REUSE_FROM ${headers})
 endfunction()
 
-# elbowroom_batched(TARGET): compiles 32 sources of TARGET at a time where ELBOWROOM_BATCHED says so. A build from nothing reads large
+# elbowroom_batched(TARGET): compiles all sources of TARGET at a time where ELBOWROOM_BATCHED says so. A build from nothing reads large
 # headers fewer times; a build after a small change takes longer, so it is off but where a tree is built to run its tests once.
 set(ELBOWROOM_BATCHED "" CACHE STRING "What is compiled in batches of sources: nothing (empty), all")
 set_property(CACHE ELBOWROOM_BATCHED PROPERTY STRINGS "" all)
@@ -64,7 +66,23 @@ if(ELBOWROOM_BATCHED)
 endif()
 function(elbowroom_batched target)
   if(ELBOWROOM_BATCHED STREQUAL "all")
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 32)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  endif()
+endfunction()
+
+# Layers that run for milliseconds, between which others measure or simulate: half of the time that they took to compile went to optimising
+# them.
+set(cold_layers run base ranks model energy counters tune report preload doctor experiment explain page)
+function(elbowroom_optimise_layer layer)
+  set(options "")
+  if(layer IN_LIST cold_layers AND CMAKE_BUILD_TYPE STREQUAL "Release")
+    set(options -O1)
+  endif()
+  if(ELBOWROOM_LINT)
+    target_compile_options(elbowroom_${layer} PRIVATE ${options})
+  else()
+    # Most sources take longer to read these headers than to compile the rest.
+    elbowroom_read_once(elbowroom_${layer} ${options})
   endif()
 endfunction()
 
@@ -77,18 +95,15 @@ function(elbowroom_layer layer)
     return()
   endif()
   add_library(elbowroom_${layer} OBJECT ${sources})
-  if(NOT layer STREQUAL "backend")  # Its tests of threads link it without the leaves that its registry names.
-    elbowroom_batched(elbowroom_${layer})
-  endif()
+  elbowroom_batched(elbowroom_${layer})
   target_include_directories(elbowroom_${layer} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
   target_include_directories(elbowroom_${layer} PRIVATE "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(elbowroom_${layer} PRIVATE elbowroom_warnings elbowroom_fmt nlohmann_json::nlohmann_json ${arg_DEPENDS})
   if(ELBOWROOM_SANITIZE)
     elbowroom_sanitize_layer(${layer})
-  elseif(NOT ELBOWROOM_BATCHED AND NOT ELBOWROOM_LINT)
-    # In a tree for work on a few files most sources take longer to read these headers than to compile the rest.
-    elbowroom_read_once(elbowroom_${layer})
+  else()
+    elbowroom_optimise_layer(${layer})
   endif()
   set_property(GLOBAL APPEND PROPERTY ELBOWROOM_LAYERS elbowroom_${layer})
 endfunction()

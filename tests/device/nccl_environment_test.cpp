@@ -15,7 +15,7 @@ namespace elbowroom::cuda {
 namespace {
 
 // Other tests of this process find their environment as it was.
-class NcclEnvironment : public testing::Test {
+class NcclEnvironment : public ::testing::Test {
  protected:
   void SetUp() override {
     for (const char* variable : {"NCCL_P2P_DISABLE", "NCCL_P2P_LEVEL", "NCCL_NTHREADS"}) {

@@ -58,7 +58,7 @@ Scenario beside_gelu(Collective collective, Bytes bytes, DataType dtype, int gpu
 }
 
 /// The plans under which each of them is tried: by itself, with a budget, behind the launch gate.
-std::vector<OverlapPlan> plans() {
+std::vector<OverlapPlan> uneven_plans() {
   OverlapPlan budget;
   budget.comm_blocks = Blocks(4);
   OverlapPlan gated = budget;
@@ -90,7 +90,7 @@ TEST_P(LiveUnevenCollectives, EveryElementIsTheSendersBitForBit) {
       SCOPED_TRACE(to_json(scenario, -1));
       const std::unique_ptr<CaseTrials> workload = prepared(scenario);
       if (!workload) { return; }
-      for (const OverlapPlan& plan : plans()) {
+      for (const OverlapPlan& plan : uneven_plans()) {
         for (const Order order : {Order::sequential, Order::concurrent}) {
           if (plan.launch_gate && order == Order::sequential) { continue; }
           const Status verified = workload->verify(order, plan);
@@ -108,7 +108,7 @@ TEST_P(LiveUnevenCollectives, ARecordingHoldsOneKernelOnEachDeviceInTheProgramsO
     SCOPED_TRACE(to_json(scenario, -1));
     const std::unique_ptr<CaseTrials> workload = prepared(scenario);
     if (!workload) { return; }
-    for (const OverlapPlan& plan : plans()) {
+    for (const OverlapPlan& plan : uneven_plans()) {
       const std::optional<Timeline> timeline = recorded(*workload, Order::concurrent, plan);
       if (!timeline) { return; }
       const Step step = step_of(scenario);

@@ -75,13 +75,13 @@ void SignalWitness::renew() {
 }
 
 bool SignalWitness::has(int signal) {
-  using Clock = std::chrono::steady_clock;
+  using std::chrono::steady_clock;
   constexpr std::chrono::milliseconds moment(100);
   constexpr std::chrono::milliseconds between_looks(2);
   if (pid_ < 0) { return false; }
-  const Clock::time_point until = Clock::now() + moment;
+  const steady_clock::time_point until = steady_clock::now() + moment;
   bool found = false;
-  while (!(found = (pending_of(pid_) >> (signal - 1) & 1U) != 0) && Clock::now() < until) {
+  while (!(found = (pending_of(pid_) >> (signal - 1) & 1U) != 0) && steady_clock::now() < until) {
     std::this_thread::sleep_for(between_looks);
   }
   renew();
