@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <string>
 
 #include "documents.hpp"
 
@@ -231,7 +234,11 @@ void expect_one_line_each(const std::string& text, const std::string& what) {
   }
   const json whole = json::parse(text);
   const json flat = whole.flatten();
+  std::map<std::string, int> alike;  // members of arrays' elements: the first two
   for (const auto& [pointer, value] : flat.items()) {
+    std::string member;
+    std::ranges::copy_if(pointer, std::back_inserter(member), [](char letter) { return letter < '0' || letter > '9'; });
+    if (++alike[member] > 2) { continue; }
     for (const json& other : {json(-1e300), json("word"), json(), json::array({json::array()})}) {
       json damaged = whole;
       damaged[json::json_pointer(pointer)] = other;
