@@ -11,7 +11,7 @@ endif()
 set(ELBOWROOM_FUZZED_LAYERS run base ranks model trace plan energy tune report explain page)
 # Of them, those whose code runs briefly in tests: two thirds of the time that they took to compile went to optimising them. Each process reads
 # the catalog of devices, so that `model` is none of these.
-set(unoptimised_layers report explain)
+set(unoptimised_layers report explain page)
 
 # A sanitizer's tree is compiled to run its tests once: it optimises what then runs for long, the simulator and most of what is fuzzed, and
 # reads the large headers once. The fuzzers follow their coverage through the same objects as the tests link.
