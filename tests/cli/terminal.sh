@@ -41,7 +41,7 @@ expect 0 $step step.json
 on 80 list
 on 80 plan --device h200 --threads 256 --registers 56 --static-shared 4096
 grep -q 'limited by' "$out" && fail 'the narrow table has the columns of the wide one'
-on 80 bench --suite quick --backend sim --trials 2
+on 80 bench --suite quick --only gemm --backend sim --trials 2
 grep -q -- '--wide adds cluster, ratio' "$out" || fail 'the columns that are left out are not named'
 on 80 bench --suite quick --dry-run
 on 80 bench --backend sim --suite quick --only sgemm-ar-pair --trials 2 --sweep blocks_per_sm,comm_blocks=2:4:8:12:16:20:24:28:32
@@ -49,7 +49,7 @@ on 80 tune --backend sim --scenario step.json --budget 0.2 --profile p.json
 grep -q -- '--wide adds trials' "$out" || fail 'the columns that are left out are not named'
 on 80 profile list --profile p.json
 on 80 $step again.json
-expect 0 bench --suite quick --only gelu-ar --backend sim --trials 2 --json result.json
+expect 0 bench --suite quick --only sgemm-ar-pair --backend sim --trials 2 --json result.json
 on 80 report result.json --html page.html
 head -9 "$ELBOWROOM_SOURCE_DIR/data/h200x2.csv" >rows.csv
 on 80 validate rows rows.csv
