@@ -5,7 +5,7 @@
 set -euo pipefail
 elbowroom=$1 out=$2
 . "$(dirname "${BASH_SOURCE[0]}")/libraries.sh"
-"$elbowroom" calibrate --json "$out/device.json" | tee "$out/calibrate.txt"
+"$elbowroom" calibrate --json "$out/device.json" --csv "$out/calibration.csv" | tee "$out/calibrate.txt"
 for device in h200 "$out/device.json"; do
   "$elbowroom" validate rows "$(dirname "${BASH_SOURCE[0]}")/../../data/h200x2.csv" --device "$device" | tail -6 | tee -a "$out/validate.txt"
 done

@@ -42,6 +42,13 @@ double link_share(CollectiveOp op, int gpus) {
   return gpus == 2 ? one_way_pair : one_way_larger;
 }
 
+/// What a device's collectives other than all-reduces reach, relative to H200.
+struct OneWay {
+  double blocks = 1, links = 1, traffic = 1;
+};
+
+OneWay one_way(const SimulatedSpeeds& speed) { return {speed.one_way_blocks, speed.one_way_links, speed.one_way_traffic}; }
+
 /// The collective's grid, of `usual` blocks where nothing was decided, and what each block sends; its speeds are still to be set.
 Result<CommProfile> laid_out(const Collective& collective, const CommSettings& settings, int gpus, KernelFootprint footprint,
                              int usual, const DeviceLimits& device) {
@@ -67,10 +74,12 @@ Result<CommProfile> buffered_profile(const Collective& collective, const CommSet
   profile->startup = speed.comm_startup;
   // One warp of a block synchronizes, the others move data.
   const auto movers = device.vendor == Vendor::nvidia ? footprint.threads - device.warp : footprint.threads;
-  profile->block_rate = block_share(gpus) * speed.comm_thread_rate * static_cast<double>(movers.count());
-  profile->sm_rate = block_share(gpus) * speed.comm_sm_rate;
-  profile->link_rate = speed.link_rate * link_share(collective.op, gpus);
-  profile->traffic = facts_of(collective.op).reduces ? kTrafficReducing : kTrafficCopying;
+  const OneWay of_op = collective.op == CollectiveOp::all_reduce ? OneWay{} : one_way(speed);
+  const double blocks = block_share(gpus) * of_op.blocks;
+  profile->block_rate = blocks * speed.comm_thread_rate * static_cast<double>(movers.count());
+  profile->sm_rate = blocks * speed.comm_sm_rate;
+  profile->link_rate = speed.link_rate * link_share(collective.op, gpus) * of_op.links;
+  profile->traffic = (facts_of(collective.op).reduces ? kTrafficReducing : kTrafficCopying) * of_op.traffic;
   return profile;
 }
 

@@ -3,11 +3,14 @@
 #include <string_view>
 #include <vector>
 
+#include "elbowroom/base/result.hpp"
 #include "elbowroom/model/scenario.hpp"
 
 namespace elbowroom {
 
 enum class Order;
+class CaseTrials;
+struct TimedSchedule;
 
 }  // namespace elbowroom
 
@@ -22,6 +25,8 @@ struct CalibrationSchedule {
 
 /// Those of computation alone, of the collective alone, and of both. What cannot act on a kernel is left out.
 std::vector<CalibrationSchedule> calibration_schedules();
+/// The same with the plan that each means for this case.
+Result<std::vector<TimedSchedule>> schedules_of_calibration(const CaseTrials& trials);
 
 /// Elementwise kernels, products of this project and of the library, each beside a collective: sizes, types and block budgets that
 /// tell the simulator's constants from one another. Every case's data take at most 2 GiB a GPU.

@@ -23,8 +23,8 @@ bool was_fitted(const Calibration& calibration, std::string_view name) {
 }
 
 std::string point_line(const CalibrationPoint& point) {
-  return fmt::format("  {:>+6.1f} {:>10.3f} {:>10.3f}  {}\n", 100 * (point.simulated / point.measured - 1),
-                     point.measured.count() / 1000, point.simulated.count() / 1000, point.what);
+  return fmt::format("  {:>+6.1f} {:>10.3f} {:>10.3f}  {}: {}\n", 100 * (point.simulated / point.measured - 1),
+                     point.measured.count() / 1000, point.simulated.count() / 1000, point.name, point.schedule);
 }
 
 std::vector<const CalibrationPoint*> held_out_worst_first(const Calibration& calibration) {
@@ -82,6 +82,15 @@ std::string to_table(const Calibration& calibration) {
   return text;
 }
 
+std::string measured_csv(const Calibration& calibration) {
+  std::string text = "case,schedule,held_out,measured_ms,simulated_ms\n";
+  for (const CalibrationPoint& point : calibration.points) {
+    text += fmt::format("{},\"{}\",{},{:.4f},{:.4f}\n", point.name, point.schedule, point.held_out ? 1 : 0,
+                        point.measured.count() / 1000, point.simulated.count() / 1000);
+  }
+  return text;
+}
+
 std::string device_file(const Calibration& calibration, std::string_view version) {
   const Origin& origin = calibration.origin;
   const std::string by = fmt::format("elbowroom calibrate {} on {}", version, origin.device.name);
@@ -92,6 +101,7 @@ std::string device_file(const Calibration& calibration, std::string_view version
                         ? fmt::format("data/devices/{}.json of elbowroom {}", calibration.start, version)
                         : "memory and devices: as they are; one GPC and no copies: not known"};
   for (const detail::SpeedMember& member : detail::speed_members()) {
+    if (!member.stands(*calibration.device.facts->simulated)) { continue; }
     NumberSource& of = was_fitted(calibration, member.number.name) ? fitted : kept;
     of.numbers.push_back(fmt::format("simulator.{}", member.number.name));
   }

@@ -181,7 +181,7 @@ class DeviceReader {
     Numbers numbers(**object, "simulator", file_);
     SimulatedSpeeds speeds;
     for (const detail::SpeedMember& member : detail::speed_members()) {
-      member.set(speeds, member.needed ? numbers.required(member.number) : numbers.optional(member.number).value_or(0));
+      member.set(speeds, member.needed ? numbers.required(member.number) : numbers.optional(member.number).value_or(member.absent));
     }
     given_.merge(std::set(numbers.given()));
     facts_.simulated = speeds;
@@ -291,8 +291,8 @@ std::string to_json(const DeviceLimits& device, std::span<const NumberSource> so
   if (facts != nullptr && facts->rates) { document["rates"] = rates_json(*facts->rates); }
   if (facts != nullptr && facts->simulated) {
     for (const detail::SpeedMember& member : detail::speed_members()) {
+      if (!member.stands(*facts->simulated)) { continue; }
       const double value = member.get(*facts->simulated);
-      if (!member.needed && value == 0) { continue; }
       document["simulator"][member.number.name] = member.number.whole ? ordered_json(std::llround(value)) : ordered_json(value);
     }
   }

@@ -54,10 +54,10 @@ constexpr std::array kRates{
 };
 
 template <auto Member>
-constexpr SpeedMember speed(NumberMember number, bool needed = true) {
+constexpr SpeedMember speed(NumberMember number, bool needed = true, double absent = 0) {
   using Held = std::remove_cvref_t<decltype(std::declval<SimulatedSpeeds>().*Member)>;
   return {number, [](SimulatedSpeeds& to, double value) { to.*Member = static_cast<Held>(value); },
-          [](const SimulatedSpeeds& from) { return static_cast<double>(from.*Member); }, needed};
+          [](const SimulatedSpeeds& from) { return static_cast<double>(from.*Member); }, needed, absent};
 }
 
 constexpr std::array kSpeeds{
@@ -76,6 +76,9 @@ constexpr std::array kSpeeds{
     speed<&SimulatedSpeeds::comm_thread_rate>(amount("comm_thread_mb_per_s")),
     speed<&SimulatedSpeeds::comm_sm_rate>(amount("comm_sm_mb_per_s")),
     speed<&SimulatedSpeeds::comm_startup>(amount("comm_startup_us")),
+    speed<&SimulatedSpeeds::one_way_blocks>(amount("one_way_blocks"), false, 1),
+    speed<&SimulatedSpeeds::one_way_links>(amount("one_way_links"), false, 1),
+    speed<&SimulatedSpeeds::one_way_traffic>(amount("one_way_traffic"), false, 1),
     speed<&SimulatedSpeeds::copy_rate>({"copy_mb_per_s", 0, 1e12, false}),
     speed<&SimulatedSpeeds::host>(whole("devices_per_host", 1, 10'000)),
 };

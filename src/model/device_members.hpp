@@ -36,7 +36,11 @@ struct SpeedMember {
   NumberMember number;
   void (*set)(SimulatedSpeeds& speeds, double value);
   double (*get)(const SimulatedSpeeds& speeds);
-  bool needed = true;  ///< otherwise 0 where the file has none
+  bool needed = true;
+  double absent = 0;  ///< what a file without it means, where it is not needed
+
+  /// A file says it.
+  [[nodiscard]] bool stands(const SimulatedSpeeds& speeds) const { return needed || get(speeds) != absent; }
 };
 std::span<const SpeedMember> speed_members();
 

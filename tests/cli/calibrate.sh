@@ -5,7 +5,7 @@ usable sim >/dev/null || { echo 'skipped: no simulator in this build'; exit 77; 
 cd "$work" || exit 1
 sim='--backend sim --trials 1'
 
-expect 0 calibrate $sim --device h200 --json mine.json
+expect 0 calibrate $sim --device h200 --json mine.json --csv mine.csv
 says 'held out ones half are within'
 says 'link_mb_per_s'
 expect 0 bench --backend sim --device mine.json --suite quick --only gelu --trials 1
@@ -14,6 +14,14 @@ expect 0 validate rows "$ELBOWROOM_SOURCE_DIR/data/h200x2-gelu-cublas.csv" --dev
 expect 2 validate rows "$ELBOWROOM_SOURCE_DIR/data/h200x2-gelu-cublas.csv" --device h900
 complains "--device: device 'h900' is not in the catalog"
 expect 0 plan --device ./mine.json --threads 256 --registers 56
+
+[ "$(head -1 mine.csv)" = case,schedule,held_out,measured_ms,simulated_ms ] || fail 'another head of the CSV file'
+[ "$(grep -c '"both' mine.csv)" -gt 60 ] || fail 'pairs are missing in the CSV file'
+expect 2 calibrate $sim --device h200 --csv mine.csv
+complains '--csv: mine.csv: is there, expected a new file'
+expect 2 calibrate $sim --device h200 --csv -
+complains '--csv: -, expected the name of a file'
+expect 2 calibrate $sim --device h200 --csv new.txt --json new.txt
 
 echo mine >text
 expect 2 calibrate $sim --device h200 --json mine.json

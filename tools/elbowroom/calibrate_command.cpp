@@ -31,15 +31,27 @@ struct CalibrateArguments {
   CaseOptions options;  ///< of which the backend, its devices, the seed and the time limit count
   CalibrationSettings settings;
   std::optional<std::string> json_file;
+  std::optional<std::string> csv_file;
 };
 
-/// People write device files by hand, so that none is replaced.
-Status check_new_file(const std::optional<std::string>& path) {
+/// People write device files by hand, so that none is replaced; nor are measurements.
+Status check_new_file(std::string_view option, const std::optional<std::string>& path) {
   std::error_code unknown;
   const bool taken =
       path && *path != "-" && std::filesystem::exists(*path, unknown) && std::filesystem::file_size(*path, unknown) > 0;
-  if (taken) { return invalid_input(fmt::format("--json: {}: is there, expected a new file", *path)); }
-  return check_outputs(std::array{OutputFile{{"--json", path}, kDeviceSchema}});
+  if (taken) { return invalid_input(fmt::format("{}: {}: is there, expected a new file", option, *path)); }
+  return check_outputs(std::array{OutputFile{{option, path}, kDeviceSchema}});
+}
+
+Status check_files(const CalibrateArguments& arguments) {
+  if (arguments.csv_file == "-") { return invalid_input("--csv: -, expected the name of a file"); }
+  if (Status separate =
+          check_distinct(std::array{NamedFile{"--json", arguments.json_file}, NamedFile{"--csv", arguments.csv_file}});
+      !separate) {
+    return separate;
+  }
+  if (Status csv = check_new_file("--csv", arguments.csv_file); !csv) { return csv; }
+  return check_new_file("--json", arguments.json_file);
 }
 
 Status check_arguments(const CalibrateArguments& arguments) {
@@ -50,7 +62,7 @@ Status check_arguments(const CalibrateArguments& arguments) {
     return invalid_input(fmt::format("--trials: {}, expected 1 to 1000", settings.trials));
   }
   const Result<std::optional<DeviceLimits>> known = described_device(arguments.options.device);
-  return known ? check_new_file(arguments.json_file) : Status(known.error());
+  return known ? check_files(arguments) : Status(known.error());
 }
 
 Result<Calibration> calibrated(Backend& backend, const CalibrationSettings& settings, const Interruption& interruption) {
@@ -64,12 +76,16 @@ Result<Calibration> calibrated(Backend& backend, const CalibrationSettings& sett
   return made;
 }
 
-int show(const Calibration& made, const std::optional<std::string>& json_file) {
+int show(const Calibration& made, const CalibrateArguments& arguments) {
+  const std::optional<std::string>& json_file = arguments.json_file;
   const std::string table = table_preamble(made.origin) + to_table(made);
   if (json_file == "-") {
     print_error(table);
   } else if (Status printed = print_table(table); !printed) {
     return complain(kCalibrate, printed.error());
+  }
+  if (arguments.csv_file) {
+    if (Status kept = write_new_file(*arguments.csv_file, measured_csv(made)); !kept) { return complain(kCalibrate, kept.error()); }
   }
   if (!json_file) {
     print_notice(kCalibrate, "nothing is written without --json FILE");
@@ -85,7 +101,7 @@ int run_calibrate(const CalibrateArguments& arguments) {
   if (!backend) { return complain(kCalibrate, backend.error()); }
   const Interruption interruption(kCalibrate);
   const Result<Calibration> made = calibrated(**backend, arguments.settings, interruption);
-  if (made) { return show(*made, arguments.json_file); }
+  if (made) { return show(*made, arguments); }
   return interruption.came() ? interruption.exit_code() : complain(kCalibrate, made.error());
 }
 
@@ -95,6 +111,7 @@ void add_calibrate_command(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* command = app.add_subcommand("calibrate", "Fits the simulator to this machine's GPUs, in a minute");
   const auto arguments = std::make_shared<CalibrateArguments>();
   command->add_option("--json", arguments->json_file, "Write a device file, which must be new; - for standard output");
+  command->add_option("--csv", arguments->csv_file, "Write what was measured and simulated, to a new file");
   command->add_option("--backend", arguments->options.backend, "auto, cuda, hip or sim")->capture_default_str();
   command->add_option("--device", arguments->options.device, "Name the GPUs must have, or a device file for the simulator")
       ->capture_default_str();

@@ -25,7 +25,8 @@ struct CalibrationSettings {
 
 /// One schedule of a case: what the machine took, and what the simulator says with the fitted constants.
 struct CalibrationPoint {
-  std::string what;       ///< "gelu 256M beside all_reduce 128M, 8 blocks: priority"
+  std::string name;       ///< of the case: "gelu-256-ar-64-2b"
+  std::string schedule;   ///< "both, priority"
   bool held_out = false;  ///< the fit did not see it
   Microseconds measured{0};
   Microseconds simulated{0};
@@ -60,6 +61,9 @@ ELBOWROOM_API Result<Calibration> calibrate(Backend& backend, const CalibrationS
 
 /// The constants, and how far off what was held out is.
 ELBOWROOM_API std::string to_table(const Calibration& calibration);
+
+/// Every schedule that was measured, as CSV: case, schedule, held_out (0 or 1), measured_ms, simulated_ms.
+ELBOWROOM_API std::string measured_csv(const Calibration& calibration);
 
 /// An `elbowroom.device/1` document (model/device_file.hpp), written by this version of Elbowroom.
 ELBOWROOM_API std::string device_file(const Calibration& calibration, std::string_view version);

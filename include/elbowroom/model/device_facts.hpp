@@ -26,6 +26,9 @@ struct SimulatedSpeeds {
   double comm_thread_rate = 0;  ///< bytes per microsecond that one data-moving thread of a collective sends
   double comm_sm_rate = 0;      ///< most that one SM sends
   double comm_startup = 0;      ///< of a collective, before its first byte arrives
+  double one_way_blocks = 1;    ///< rate of blocks of collectives other than all-reduces, relative to H200
+  double one_way_links = 1;     ///< what those reach of the links, relative to H200
+  double one_way_traffic = 1;   ///< memory's traffic per byte that those send, relative to H200
   double copy_rate = 0;         ///< of copies to peers by copy engines; 0: no collective uses them there
   int host = 0;                 ///< devices that the links join: no network between hosts is modelled
 };

@@ -1,9 +1,11 @@
 #include "elbowroom/experiment/calibration.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +40,7 @@ DeviceLimits other_board() {
   speeds.comm_sm_rate *= 0.85;
   speeds.comm_thread_rate *= 0.85;
   speeds.comm_startup *= 1.5;
+  speeds.one_way_blocks *= 0.8;
   device.facts = std::move(facts);
   device.name = "my-board";
   return device;
@@ -52,13 +55,31 @@ std::unique_ptr<Backend> machine_of(const DeviceLimits& device) {
 
 Status nothing(std::string_view) { return {}; }
 
-/// Those of a calibration that are simulated in little time: what elementwise kernels they have is 256 MiB at most.
+/// Cases that tell the constants apart and are simulated in little time: elementwise kernels of few blocks, links that are full.
 std::vector<Scenario> small_cases() {
-  std::vector<Scenario> cases = detail::calibration_cases(2);
-  std::erase_if(cases, [](const Scenario& scenario) {
-    const auto* elementwise = std::get_if<Elementwise>(&scenario.compute);
-    return elementwise != nullptr && elementwise->bytes > mebibytes(256);
-  });
+  using enum CollectiveOp;
+  const auto gelu = [](std::int64_t mib) { return Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(mib)}; };
+  const auto tiled = [](DataType dtype, std::int64_t size, int tile, int k) {
+    return TiledGemm{size, size, size, tile, tile, k, std::nullopt, dtype};
+  };
+  std::vector<Scenario> cases;
+  const auto add = [&](Compute compute, CollectiveOp op, std::int64_t mib, std::int64_t blocks) {
+    cases.push_back({fmt::format("case-{}", cases.size()),
+                     2,
+                     2,
+                     Pattern::pipeline,
+                     std::move(compute),
+                     {op, mebibytes(mib), DataType::bf16, Blocks(blocks), std::nullopt}});
+  };
+  add(gelu(16), all_reduce, 4, 2);
+  add(gelu(16), all_reduce, 48, 24);
+  add(gelu(16), all_gather, 96, 24);
+  add(gelu(16), reduce_scatter, 8, 4);
+  add(tiled(DataType::f32, 1536, 64, 16), all_reduce, 64, 24);
+  add(tiled(DataType::f32, 1536, 64, 64), all_gather, 16, 4);
+  add(tiled(DataType::bf16, 2048, 64, 64), reduce_scatter, 64, 24);
+  add(tiled(DataType::bf16, 2048, 128, 64), all_reduce, 16, 4);
+  add(LibraryGemm{2048, 4096, 4096, DataType::bf16}, all_reduce, 32, 8);
   return cases;
 }
 
@@ -76,12 +97,13 @@ void expect_constants_of_other_board(const Calibration& made) {
   EXPECT_NEAR(ratio_of(made, "load_latency"), 1.15, 0.03);
   EXPECT_NEAR(ratio_of(made, "comm_sm_mb_per_s"), 0.85, 0.02);
   EXPECT_NEAR(ratio_of(made, "comm_startup_us"), 1.5, 0.1);
+  EXPECT_NEAR(ratio_of(made, "one_way_blocks"), 0.8, 0.02);
 }
 
 void expect_width_of_what_was_held_out(const Calibration& made) {
   const auto held_out = std::ranges::count_if(made.points, &CalibrationPoint::held_out);
-  const auto pairs = std::ranges::count_if(
-      made.points, [](const CalibrationPoint& point) { return point.what.find(": both") != std::string::npos; });
+  const auto pairs =
+      std::ranges::count_if(made.points, [](const CalibrationPoint& point) { return point.schedule.starts_with("both"); });
   EXPECT_EQ(held_out, pairs / 3);
   double worst = 0;
   for (const CalibrationPoint& point : made.points) {
