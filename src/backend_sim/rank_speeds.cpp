@@ -1,14 +1,39 @@
 #include "backend_sim/rank_speeds.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <utility>
 #include <variant>
 
 #include "backend_sim/run_noise.hpp"
 #include "backend_sim/splitmix.hpp"
+#include "model/communicator_table.hpp"
 
 namespace elbowroom::sim {
+namespace {
+
+// Of a GPU's computing time.
+constexpr double kSpeedsOfOne = 400;
+
+/// By class: the mean computing time of its ranks and the slowest of their links.
+std::vector<RankSpeed> speeds_of_classes(const RankClasses& classes, const std::vector<RankSpeed>& speeds) {
+  std::vector<RankSpeed> made(static_cast<std::size_t>(classes.count), {0, 1});
+  std::vector<int> ranks(made.size());
+  for (std::size_t rank = 0; rank < speeds.size(); ++rank) {
+    const auto of_class = static_cast<std::size_t>(classes.of_rank[rank]);
+    made[of_class].compute_time += speeds[rank].compute_time;
+    made[of_class].link_rate = std::min(made[of_class].link_rate, speeds[rank].link_rate);
+    ++ranks[of_class];
+  }
+  for (std::size_t at = 0; at < made.size(); ++at) {
+    made[at].compute_time = std::round(made[at].compute_time / ranks[at] * kSpeedsOfOne) / kSpeedsOfOne;
+  }
+  return made;
+}
+
+}  // namespace
 
 std::vector<RankSpeed> rank_speeds(const Variability& variability, int ranks, std::uint64_t seed) {
   std::vector<RankSpeed> speeds(static_cast<std::size_t>(ranks));
@@ -20,21 +45,51 @@ std::vector<RankSpeed> rank_speeds(const Variability& variability, int ranks, st
   return speeds;
 }
 
-std::vector<int> extremes_of(const std::vector<RankSpeed>& speeds) {
-  const auto [fastest, slowest] = std::ranges::minmax_element(speeds, {}, &RankSpeed::compute_time);
-  return {static_cast<int>(slowest - speeds.begin()), static_cast<int>(fastest - speeds.begin())};
+std::vector<int> pacemakers(const Step& step, int host) {
+  const detail::CommunicatorTable table(step);
+  const auto& entries = table.entries();
+  std::vector<int> operations(entries.size());
+  std::vector<int> of_rank(static_cast<std::size_t>(step.ranks));
+  for (std::size_t at = 0; at < step.operations.size(); ++at) { ++operations[table.entry_of(at)]; }
+  for (std::size_t at = 0; at < entries.size(); ++at) {
+    if (computes(step.operations[entries[at].first])) { continue; }
+    for (const std::vector<int>& ranks : entries[at].of_ranks) {
+      for (const int rank : ranks) { of_rank[static_cast<std::size_t>(rank)] += operations[at]; }
+    }
+  }
+  std::vector<int> made(of_rank.size());
+  std::iota(made.begin(), made.end(), 0);
+  for (std::size_t at = 0; at < entries.size(); ++at) {
+    if (computes(step.operations[entries[at].first])) { continue; }
+    for (const std::vector<int>& ranks : entries[at].of_ranks) {
+      const auto [first, last] = std::ranges::minmax(ranks);
+      if (first / host != last / host || 2 * operations[at] <= of_rank[static_cast<std::size_t>(first)]) { continue; }
+      for (const int rank : ranks) { made[static_cast<std::size_t>(rank)] = first; }
+    }
+  }
+  return made;
 }
 
-std::vector<RankSpeed> speeds_of_classes(const RankClasses& classes, const std::vector<RankSpeed>& speeds) {
-  std::vector<RankSpeed> made(static_cast<std::size_t>(classes.count), {0, 1});
-  std::vector<int> ranks(made.size());
+UnequalClasses unequal_classes(const Step& step, std::vector<RankSpeed> speeds, int host) {
+  const std::vector<int> pacemaker = pacemakers(step, host);
   for (std::size_t rank = 0; rank < speeds.size(); ++rank) {
-    const auto of_class = static_cast<std::size_t>(classes.of_rank[rank]);
-    made[of_class].compute_time += speeds[rank].compute_time;
-    made[of_class].link_rate = std::min(made[of_class].link_rate, speeds[rank].link_rate);
-    ++ranks[of_class];
+    double& slowest = speeds[static_cast<std::size_t>(pacemaker[rank])].compute_time;
+    slowest = std::max(slowest, speeds[rank].compute_time);
   }
-  for (std::size_t at = 0; at < made.size(); ++at) { made[at].compute_time /= ranks[at]; }
+  std::vector<std::vector<int>> extremes(2);
+  for (std::size_t rank = 0; rank < speeds.size(); ++rank) {
+    speeds[rank].compute_time = speeds[static_cast<std::size_t>(pacemaker[rank])].compute_time;
+  }
+  const auto [fastest, slowest] = std::ranges::minmax_element(speeds, {}, &RankSpeed::compute_time);
+  for (std::size_t rank = 0; rank < speeds.size(); ++rank) {
+    if (pacemaker[rank] == pacemaker[static_cast<std::size_t>(slowest - speeds.begin())]) {
+      extremes[0].push_back(static_cast<int>(rank));
+    } else if (pacemaker[rank] == pacemaker[static_cast<std::size_t>(fastest - speeds.begin())]) {
+      extremes[1].push_back(static_cast<int>(rank));
+    }
+  }
+  UnequalClasses made{rank_classes(step, extremes), {}};
+  made.speeds = speeds_of_classes(made.classes, speeds);
   return made;
 }
 

@@ -6,6 +6,7 @@
 #include "backend_sim/kernel_profiles.hpp"
 #include "elbowroom/backend/variability.hpp"
 #include "elbowroom/model/rank_classes.hpp"
+#include "elbowroom/model/step.hpp"
 
 namespace elbowroom::sim {
 
@@ -20,12 +21,21 @@ struct RankSpeed {
 /// By rank. Each rank's jitter is drawn from the seed and its number alone, so that no other rank changes it.
 std::vector<RankSpeed> rank_speeds(const Variability& variability, int ranks, std::uint64_t seed);
 
-/// The ranks that compute longest and shortest: all others wait for the first, and collectives of the second wait most, on its SMs.
-std::vector<int> extremes_of(const std::vector<RankSpeed>& speeds);
+/// By rank, the least of the ranks that it keeps pace with: itself, or those of its host that most of its collectives join, as
+/// tensor parallelism's after every few kernels. All of these compute as long as the slowest.
+std::vector<int> pacemakers(const Step& step, int host);
 
-/// By class: the mean computing time of its ranks and the slowest of their links. With `classes` that tell the extremes apart
-/// (rank_classes()) the time is that of all ranks within 1 % (exact_ranks_test.cpp).
-std::vector<RankSpeed> speeds_of_classes(const RankClasses& classes, const std::vector<RankSpeed>& speeds);
+/// Classes of unequal ranks, with their speeds: the mean computing time of what its ranks keep pace with, to a quarter of a
+/// percent, so that classes share what was simulated, and the slowest of their links.
+struct UnequalClasses {
+  RankClasses classes;
+  std::vector<RankSpeed> speeds;
+};
+
+/// The ranks that compute longest and shortest are told apart, with those that keep pace with them: all others wait for the first,
+/// and collectives of the second wait most, on its SMs. The time is that of all ranks within 1 % (exact_ranks_test.cpp). `host`:
+/// GPUs of one.
+UnequalClasses unequal_classes(const Step& step, std::vector<RankSpeed> speeds, int host);
 
 /// The kernel on a GPU of that speed.
 SimKernel at_speed(SimKernel kernel, const RankSpeed& speed);

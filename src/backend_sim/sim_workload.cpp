@@ -27,7 +27,9 @@ Result<std::unique_ptr<SimWorkload>> SimWorkload::make(const Step& step, const D
                                                        const std::vector<RankSpeed>& speeds) {
   Result<LaunchModels> models = LaunchModels::make(step, device, machine);
   if (!models) { return models.error(); }
-  return std::unique_ptr<SimWorkload>(new SimWorkload(step, std::move(*models), device, noise, time_limit, speeds));
+  UnequalClasses classes =
+      speeds.empty() ? UnequalClasses{rank_classes(step), {}} : unequal_classes(step, speeds, performance_of(device).host);
+  return std::unique_ptr<SimWorkload>(new SimWorkload(step, std::move(*models), device, noise, time_limit, std::move(classes)));
 }
 
 Status SimWorkload::accepts(const Program& program) const {

@@ -41,10 +41,10 @@ class SimWorkload final : public Workload {
 
  private:
   SimWorkload(const Step& step, LaunchModels models, const DeviceLimits& device, const RunNoise& noise,
-              std::chrono::milliseconds time_limit, const std::vector<RankSpeed>& speeds)
+              std::chrono::milliseconds time_limit, UnequalClasses classes)
       : step_(step),
-        classes_(speeds.empty() ? rank_classes(step) : rank_classes(step, extremes_of(speeds))),
-        speeds_(speeds.empty() ? speeds : speeds_of_classes(classes_, speeds)),
+        classes_(std::move(classes.classes)),
+        speeds_(std::move(classes.speeds)),
         models_(std::move(models)),
         device_(device),
         noise_(noise),

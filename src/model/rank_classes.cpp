@@ -56,7 +56,7 @@ std::vector<int> told_apart(const std::vector<int>& classes, const std::vector<c
 
 }  // namespace
 
-RankClasses rank_classes(const Step& step, const std::vector<int>& apart) {
+RankClasses rank_classes(const Step& step, const std::vector<std::vector<int>>& apart) {
   const detail::CommunicatorTable table(step);
   const auto computing = [&](const detail::CommunicatorTable::Entry& entry) { return computes(step.operations[entry.first]); };
   std::vector<std::vector<int>> runs(static_cast<std::size_t>(step.ranks));
@@ -70,7 +70,7 @@ RankClasses rank_classes(const Step& step, const std::vector<int>& apart) {
   }
   // Numbers of no operation.
   for (std::size_t at = 0; at < apart.size(); ++at) {
-    runs[static_cast<std::size_t>(apart[at])].push_back(-1 - static_cast<int>(at));
+    for (const int rank : apart[at]) { runs[static_cast<std::size_t>(rank)].push_back(-1 - static_cast<int>(at)); }
   }
   RankClasses classes;
   classes.of_rank = numbered(runs);

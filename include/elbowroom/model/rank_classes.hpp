@@ -17,7 +17,7 @@ struct RankClasses {
 };
 
 /// `step` is valid. Takes time in proportion to ranks and operations for each step of a chain along which ranks tell themselves
-/// apart. Each rank of `apart` is a class of its own, by which others are then told apart too.
-ELBOWROOM_API RankClasses rank_classes(const Step& step, const std::vector<int>& apart = {});
+/// apart. Ranks of each list in `apart` are of classes of their own, by which others are then told apart too.
+ELBOWROOM_API RankClasses rank_classes(const Step& step, const std::vector<std::vector<int>>& apart = {});
 
 }  // namespace elbowroom

@@ -128,8 +128,8 @@ void expect_unequal_ranks_as_exact(const TransformerStep& request, const Variabi
   for (int seed = 1; seed <= seeds; ++seed) {
     const std::vector<RankSpeed> speeds = rank_speeds(variability, made->ranks, static_cast<std::uint64_t>(seed));
     exact += time_of(*made, program, apart, speeds);
-    const RankClasses classes = rank_classes(*made, extremes_of(speeds));
-    by_class += time_of(*made, program, classes, speeds_of_classes(classes, speeds));
+    const UnequalClasses unequal = unequal_classes(*made, speeds, 8);
+    by_class += time_of(*made, program, unequal.classes, unequal.speeds);
   }
   EXPECT_NEAR(by_class, exact, 0.01 * exact);
   EXPECT_GT(exact, seeds * time_of(*made, program, rank_classes(*made)));
@@ -160,6 +160,17 @@ TEST(ExactRanks, UnequalStagesWaitForTheSlowestReplica) {
   parallel.tp = 4;
   parallel.dp = 2;
   expect_unequal_ranks_as_exact(computing(parallel), {2, {}, {}}, 1);
+}
+
+// Eight ranks along tp keep the pace of the slowest among them.
+TEST(ExactRanks, UnequalRanksOf256WaitForTheSlowest) {
+  Parallelism parallel;
+  parallel.pp = 4;
+  parallel.tp = 8;
+  parallel.dp = 8;
+  TransformerStep request = small(parallel);
+  request.sequence = 2'048;
+  expect_unequal_ranks_as_exact(request, {2, {}, {}}, 1);
 }
 
 }  // namespace

@@ -40,18 +40,37 @@ TEST(RankSpeeds, TheSlowestOfThreeIsTheirGreatestOrderStatistic) {
   double sum = 0;
   for (int seed = 0; seed < seeds; ++seed) {
     const auto speeds = rank_speeds(jitter_of(2), 3, static_cast<std::uint64_t>(seed));
-    sum += std::log(speeds[static_cast<std::size_t>(extremes_of(speeds)[0])].compute_time);
+    sum += std::log(std::ranges::max(speeds, {}, &RankSpeed::compute_time).compute_time);
   }
   EXPECT_NEAR(sum / seeds, 0.02 * 1.5 / std::sqrt(std::numbers::pi), 0.001);
 }
 
-TEST(RankSpeeds, AClassComputesAsItsRanksInTheMeanAndSendsAsTheSlowest) {
-  RankClasses classes;
-  classes.count = 2;
-  classes.of_rank = {0, 1, 0, 1};
-  const auto speeds = rank_speeds({0, {{0, 1.5}, {2, 1.25}, {1, 1.75}}, {{2, 0.5}}}, 4, 1);
-  EXPECT_THAT(extremes_of(speeds), ElementsAre(1, 3));
-  EXPECT_THAT(speeds_of_classes(classes, speeds), ElementsAre(RankSpeed{1.375, 0.5}, RankSpeed{1.375, 1}));
+/// All compute; those along tp add twice, those along dp once.
+Step of_mesh(std::vector<MeshAxis> mesh, int ranks) {
+  Step step;
+  step.name = "s";
+  step.mesh = std::move(mesh);
+  step.ranks = ranks;
+  step.operations = {compute_operation("layer"), comm_operation("some", {{0, false}}), comm_operation("more", {{1, false}}),
+                     comm_operation("grad", {{2, false}})};
+  step.operations[1].along = step.operations[2].along = {1};
+  step.operations[3].along = {0};
+  return step;
+}
+
+TEST(RankSpeeds, RanksThatMeetMostOnOneHostKeepPace) {
+  EXPECT_THAT(pacemakers(of_mesh({{"dp", 2}, {"tp", 2}}, 4), 8), ElementsAre(0, 0, 2, 2));
+  // Between hosts of one GPU nobody does.
+  EXPECT_THAT(pacemakers(of_mesh({{"dp", 2}, {"tp", 2}}, 4), 1), ElementsAre(0, 1, 2, 3));
+}
+
+// Five pairs along tp; each computes as long as its slower rank: 1.75, 1, 1.25, 1, 1.5. The first is slowest, the second fastest;
+// the others are one class, of (1.25 + 1 + 1.5) / 3. The slowest link of these is a half.
+TEST(RankSpeeds, AClassComputesAsItsPacemakersInTheMeanAndSendsAsTheSlowest) {
+  const auto speeds = rank_speeds({0, {{0, 1.75}, {5, 1.25}, {8, 1.5}}, {{6, 0.5}}}, 10, 1);
+  const UnequalClasses made = unequal_classes(of_mesh({{"dp", 5}, {"tp", 2}}, 10), speeds, 2);
+  EXPECT_THAT(made.classes.of_rank, ElementsAre(0, 0, 1, 1, 2, 2, 2, 2, 2, 2));
+  EXPECT_THAT(made.speeds, ElementsAre(RankSpeed{1.75, 1}, RankSpeed{1, 1}, RankSpeed{1.25, 0.5}));
 }
 
 /// Four ranks compute for 100 us, then add `bytes`.

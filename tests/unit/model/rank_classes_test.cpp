@@ -63,7 +63,7 @@ TEST(RankClasses, ARankThatIsToldApartTellsItsPartnersApart) {
   step.operations = {compute_operation("all"), comm_operation("grad")};
   step.operations[1].along = {1};
   EXPECT_EQ(rank_classes(step).count, 1);
-  const RankClasses classes = rank_classes(step, {2});
+  const RankClasses classes = rank_classes(step, {{2}});
   EXPECT_THAT(classes.of_rank, ElementsAre(0, 0, 1, 0, 2, 2, 2, 2));
   EXPECT_EQ(classes.of_operation[1], (Lists{{0, 1}, {2}}));
 }
