@@ -57,7 +57,7 @@ KEPT = {
     "scenario": [SCENARIO, SCENARIO | {"compute": OF_A_FILE}, SCENARIO | {"compute": BY_NUMBERS},
                  SCENARIO | {"collective": {"op": "broadcast", "bytes": 1, "dtype": "f32", "root": 1, "cluster": 1, "comm_blocks": 8}},
                  SCENARIO | {"collective": {"op": "all_to_all_v", "bytes": 1, "dtype": "f32", "shares": [1, 0.5]}}],
-    "machine": [MACHINE],
+    "machine": [MACHINE, MACHINE | {"links": MACHINE["links"] | {"switch_share": 0.85}}],
     "device": [json.loads(file.read_text()) for file in sorted((ROOT / "data/devices").glob("*.json"))],
     "choices": [json.loads((ROOT / "tests/fuzz/corpus/choice_memory/two").read_text())],
     **{kind: [json.loads((ROOT / f"tests/unit/page/documents/{kind}.json").read_text())] for kind in ("run", "tune", "sweep", "transfer", "validation")},

@@ -46,6 +46,7 @@ Result<HostLinks> read_links(const json& member, const std::string& source) {
   links.packet_share = number(fields, "packet_share", 1e-3, 1);
   links.start = Microseconds(number(fields, "start_us", 0, 1e6));
   links.rank = Microseconds(number(fields, "rank_us", 0, 1e6));
+  if (member.contains("switch_share")) { links.switch_share = number(fields, "switch_share", 0, 1); }
   if (Status good = fields.finish(); !good) { return good.error(); }
   return links;
 }
@@ -97,6 +98,7 @@ std::string to_json(const MachineSpec& machine) {
                        {"packet_share", machine.links.packet_share},
                        {"start_us", machine.links.start.count()},
                        {"rank_us", machine.links.rank.count()}};
+  if (machine.links.switch_share > 0) { document["links"]["switch_share"] = machine.links.switch_share; }
   document["rails"] = {{"count", machine.rails.count}, {"gb_s", machine.rails.rate / kGbPerSecond}, {"share", machine.rails.share}};
   return document.dump(2) + "\n";
 }

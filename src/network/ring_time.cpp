@@ -4,6 +4,25 @@
 #include <bit>
 
 namespace elbowroom {
+namespace {
+
+/// On a tree of hosts.
+int ranks_up_and_down(const RingPlace& place) {
+  const int hosts = (place.ranks + place.per_host - 1) / place.per_host;
+  return 2 * static_cast<int>(std::bit_width(static_cast<unsigned>(hosts - 1)));
+}
+
+/// Each GPU's link carries all its bytes to the switch, and its share of the sums; the same back. Between hosts goes what a ring
+/// sends there, at the same time. A message passes one rank, and those of the tree.
+Microseconds time_by_switches(double bytes, const RingPlace& place, const MachineSpec& machine) {
+  const HostLinks& links = machine.links;
+  const double within = bytes * (1 + 1.0 / place.per_host) / (links.rate * links.switch_share);
+  const double between = 2 * bytes * (place.ranks - 1) / place.ranks / sending_rate(CollectiveOp::all_reduce, place, machine);
+  const int passed = 1 + (place.within_host() ? 0 : ranks_up_and_down(place));
+  return links.start + passed * links.rank + Microseconds(place.within_host() ? within : std::max(within, between));
+}
+
+}  // namespace
 
 RingPlace ring_place(int ranks, int stride, const MachineSpec& machine) {
   if (stride >= machine.host_gpus) { return {ranks, 1, machine.host_gpus}; }
@@ -13,8 +32,7 @@ RingPlace ring_place(int ranks, int stride, const MachineSpec& machine) {
 Microseconds way_time(CollectiveOp op, const RingPlace& place, const MachineSpec& machine) {
   int passed = place.ranks;
   if (op == CollectiveOp::all_reduce && !place.within_host()) {
-    const int hosts = (place.ranks + place.per_host - 1) / place.per_host;
-    passed = std::min(passed, 2 * static_cast<int>(std::bit_width(static_cast<unsigned>(hosts - 1))) + place.per_host);
+    passed = std::min(passed, ranks_up_and_down(place) + place.per_host);
   }
   return machine.links.start + passed * machine.links.rank;
 }
@@ -31,8 +49,8 @@ double sending_rate(CollectiveOp op, const RingPlace& place, const MachineSpec& 
 
 // Every rank sends each of n parts to its neighbour twice but for two: 2 (n - 1) steps of bytes / n. Small messages go by a
 // protocol that begins sooner and carries flags; below some size only the time from rank to rank counts.
-Microseconds all_reduce_time(Bytes bytes, const RingPlace& place, const MachineSpec& machine) {
-  if (place.ranks <= 1) { return Microseconds(0); }
+AllReduceChoice all_reduce_choice(Bytes bytes, const RingPlace& place, const MachineSpec& machine) {
+  if (place.ranks <= 1) { return {}; }
   const HostLinks& links = machine.links;
   const double part = static_cast<double>(bytes.count()) / place.ranks;
   const double steps = 2.0 * (place.ranks - 1);
@@ -40,7 +58,16 @@ Microseconds all_reduce_time(Bytes bytes, const RingPlace& place, const MachineS
   const Microseconds passed = way_time(CollectiveOp::all_reduce, place, machine);
   const Microseconds flagged = links.start + Microseconds(steps * part / (rate * links.packet_share));
   const Microseconds buffered = passed + Microseconds((steps + links.turn_share) * part / rate);
-  return std::max(passed, std::min(flagged, buffered));
+  const bool by_tree = passed < links.start + place.ranks * links.rank;
+  const AllReduceChoice best{by_tree ? AllReduceWay::tree : AllReduceWay::ring, std::max(passed, std::min(flagged, buffered))};
+  if (links.switch_share <= 0 || place.per_host <= 2) { return best; }
+  const Microseconds switched = time_by_switches(static_cast<double>(bytes.count()), place, machine);
+  if (switched >= best.time) { return best; }
+  return {place.within_host() ? AllReduceWay::nvls : AllReduceWay::nvls_tree, switched};
+}
+
+Microseconds all_reduce_time(Bytes bytes, const RingPlace& place, const MachineSpec& machine) {
+  return all_reduce_choice(bytes, place, machine).time;
 }
 
 Microseconds message_time(Bytes bytes, bool within_host, const MachineSpec& machine) {

@@ -18,6 +18,7 @@ struct HostLinks {
   double packet_share = 0;  ///< of `rate`: what protocols reach that send flags with the data (LL128)
   Microseconds start{0};    ///< of a collective, before its first byte
   Microseconds rank{0};     ///< in addition, for each rank that data passes
+  double switch_share = 0;  ///< of `rate`: what NVLS reaches, where switches add what they pass on; 0: they do not
 
   bool operator==(const HostLinks&) const = default;
 };

@@ -29,7 +29,20 @@ ELBOWROOM_API Microseconds way_time(CollectiveOp op, const RingPlace& place, con
 /// communicators that share its host.
 ELBOWROOM_API double sending_rate(CollectiveOp op, const RingPlace& place, const MachineSpec& machine);
 
-/// An all-reduce of `bytes` on each rank that nothing runs beside. 0 for one rank.
+/// Ways of an all-reduce. `nvls`: switches of the host add. `nvls_tree`: they do, and a tree joins the hosts, which is NCCL's
+/// hierarchical way.
+enum class AllReduceWay { ring, tree, nvls, nvls_tree };
+
+struct AllReduceChoice {
+  AllReduceWay way = AllReduceWay::ring;
+  Microseconds time{0};
+
+  bool operator==(const AllReduceChoice&) const = default;
+};
+
+/// The way of least time, as NCCL's tuner chooses by size and ranks, for `bytes` on each rank and nothing beside it. 0 for one
+/// rank.
+ELBOWROOM_API AllReduceChoice all_reduce_choice(Bytes bytes, const RingPlace& place, const MachineSpec& machine);
 ELBOWROOM_API Microseconds all_reduce_time(Bytes bytes, const RingPlace& place, const MachineSpec& machine);
 
 /// One message of `bytes` between two ranks, of which each GPU of a host sends one at the same time.

@@ -32,6 +32,15 @@ TEST(MachineFile, IsReadAsItWasWritten) {
   }
 }
 
+TEST(MachineFile, SwitchesAddOnlyWhereItSaysSo) {
+  const std::string text = to_json(*find_machine("h100-8x400"));
+  EXPECT_EQ(parse_machine(text, "m.json")->links.switch_share, 0.85);
+  const std::string without = with(text, ",\n    \"switch_share\": 0.85", "");
+  EXPECT_EQ(parse_machine(without, "m.json")->links.switch_share, 0);
+  EXPECT_EQ(parse_machine(with(text, "0.85", "1.5"), "m.json").error().message,
+            "m.json: links.switch_share: 1.5, expected a number from 0 to 1");
+}
+
 TEST(MachineFile, NamesWhatIsWrong) {
   const std::string text = to_json(*find_machine("h100-8x400"));
   const auto refusal = [](const std::string& json) { return parse_machine(json, "m.json").error().message; };

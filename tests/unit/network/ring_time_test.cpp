@@ -37,6 +37,39 @@ TEST(RingTime, SmallMessagesTakeTheWayFromRankToRank) {
 
 TEST(RingTime, OneRankSendsNothing) { EXPECT_EQ(all_reduce_time(Bytes(4'000), {1, 1, 1}, slow_machine()).count(), 0); }
 
+/// The same with switches that add, at 0.8 of the links.
+MachineSpec adding_machine() {
+  MachineSpec machine = slow_machine();
+  machine.links.switch_share = 0.8;
+  return machine;
+}
+
+// 8 ranks, 80,000 bytes. Ring: 10 + 8 + 14.5 x 10,000 / 100 = 1,468 us. By the switch 9/8 of the bytes at 80: 10 + 1 + 1,125.
+// 80 bytes: with flags 10 + 140 / 50 = 12.8 and not before 18; by the switch 11 + 90 / 80.
+TEST(AllReduceChoice, SwitchesAddWhereTheMachineSaysSo) {
+  const RingPlace host{8, 8, 1};
+  EXPECT_EQ(all_reduce_choice(Bytes(80'000), host, slow_machine()), (AllReduceChoice{AllReduceWay::ring, Microseconds(1'468)}));
+  EXPECT_EQ(all_reduce_choice(Bytes(80'000), host, adding_machine()), (AllReduceChoice{AllReduceWay::nvls, Microseconds(1'136)}));
+  EXPECT_EQ(all_reduce_choice(Bytes(80), host, adding_machine()), (AllReduceChoice{AllReduceWay::nvls, Microseconds(12.125)}));
+}
+
+// Two ranks send 3/2 of their bytes by the switch and once by a ring: 10 + 2 + 2.5 x 40,000 / 100.
+TEST(AllReduceChoice, TwoRanksUseNoSwitch) {
+  EXPECT_EQ(all_reduce_choice(Bytes(80'000), {2, 2, 1}, adding_machine()),
+            (AllReduceChoice{AllReduceWay::ring, Microseconds(1'012)}));
+}
+
+// 16 hosts of 8, whose rails carry 10: 2 x 127/128 of 128,000 bytes take 25,400 us. A tree passes 16 ranks, and one behind each
+// switch 9: 10 + 9 + 25,400. Without switches 26 + 254.5 x 1,000 / 10.
+TEST(AllReduceChoice, ATreeJoinsHostsWhoseSwitchesAdd) {
+  const RingPlace hosts{128, 8, 1};
+  EXPECT_EQ(all_reduce_choice(Bytes(128'000), hosts, adding_machine()),
+            (AllReduceChoice{AllReduceWay::nvls_tree, Microseconds(25'419)}));
+  EXPECT_EQ(all_reduce_choice(Bytes(128'000), hosts, slow_machine()), (AllReduceChoice{AllReduceWay::tree, Microseconds(25'476)}));
+  // Two GPUs of two hosts are a ring: 10 + 2 + 2.5 x 1,000 / 10.
+  EXPECT_EQ(all_reduce_choice(Bytes(2'000), {2, 1, 1}, slow_machine()).way, AllReduceWay::ring);
+}
+
 // Two rails of 10 x 0.5 are 10 bytes a microsecond of a host; with five rings beside each other 2 each. 14 + 6.5 x 1,000 / 2.
 TEST(RingTime, RingsOfAHostShareItsRails) {
   EXPECT_DOUBLE_EQ(all_reduce_time(Bytes(4'000), {4, 1, 5}, slow_machine()).count(), 3'264);
