@@ -9,7 +9,7 @@ std::int64_t Attention::rows() const { return shape_.tokens * (shape_.attention 
 // sides, and takes as long where it is as fast. The other way makes all scores, masked or not, and drops some of the probabilities
 // by a mask of one byte.
 Ends Attention::forward(const std::string& name, const Ends& flow) {
-  if (kernels_ == Kernels::fused) {
+  if (kernels_ != Kernels::eager) {
     return {writer_.compute(name, product(shape_.tokens, shape_.attention, shape_.attended), flow)};
   }
   Ends made{writer_.compute(name + ".scores", product(rows(), shape_.sequence, shape_.head), flow)};
@@ -21,7 +21,7 @@ Ends Attention::forward(const std::string& name, const Ends& flow) {
 
 // Fused, its backward pass does five such products: the scores once more, and four gradients.
 Ends Attention::backward(const std::string& name, const Ends& flow) {
-  if (kernels_ == Kernels::fused) {
+  if (kernels_ != Kernels::eager) {
     return {writer_.compute(name + ".dx", product(shape_.tokens, shape_.attention, shape_.attended * 5 / 2), flow)};
   }
   const std::int64_t columns = bf16_bytes(shape_.tokens * shape_.attention);

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "steps/compression.hpp"
+#include "steps/local_shape.hpp"
 
 namespace elbowroom::steps {
 namespace {
@@ -37,6 +38,22 @@ Ends FullySharded::gather(const ShardedUnit& unit, const std::string& prefix, in
   return joined(gathered, {more});
 }
 
+Ends FullySharded::copied_out(const ShardedUnit& unit, const std::string& pass_name, const Ends& gathered) {
+  if (request_.shard_copies != ShardCopies::fsdp2) { return gathered; }
+  return {writer_.compute(pass_name + unit.name + ".copy_out", pass(bf16_bytes(unit.parameters + unit.of_experts)), gathered)};
+}
+
+/// Two bytes read for each gradient, and as many written as the buffer has; to divide there reads and writes these once more.
+std::vector<Gradient> FullySharded::copied_in(const std::string& name, const std::vector<Gradient>& gradients) {
+  if (request_.shard_copies == ShardCopies::none || gradients.empty()) { return gradients; }
+  Ends made;
+  for (const Gradient& gradient : gradients) { made = joined(std::move(made), gradient.made_by); }
+  const std::int64_t element = size_of(request_.gradients).count();
+  const std::int64_t moved = 2 + element + (request_.shard_copies == ShardCopies::fsdp1 ? 2 * element : 0);
+  const std::int64_t elements = elements_of(gradients);
+  return {{name, 1, elements, {writer_.compute(name + ".copy_in", pass(elements * moved / 2), made)}}};
+}
+
 void FullySharded::scatter(const ShardedUnit& unit, int stage, const std::vector<Gradient>& gradients) {
   std::vector<Gradient> dense;
   std::vector<Gradient> experts;
@@ -51,7 +68,7 @@ void FullySharded::scatter(const std::string& name, int stage, const std::vector
   if (gradients.empty()) { return; }
   const std::int64_t ranks = writer_.ranks_along(axes);
   const std::int64_t share = (elements_of(gradients) + ranks - 1) / ranks;
-  Ends added = scatter_gradients(writer_, request_, name + ".gradients", gradients, axes);
+  Ends added = scatter_gradients(writer_, request_, name + ".gradients", copied_in(name + ".gradients", gradients), axes);
   if (request_.parallel.dp > 1) {
     const bool cast = request_.compression.kind == GradientCompression::Kind::bf16;
     const DataType dtype = cast ? DataType::bf16 : request_.gradients;

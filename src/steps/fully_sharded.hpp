@@ -25,12 +25,15 @@ class FullySharded {
 
   /// What the unit's pass waits for. `after`: the pass that frees the room.
   Ends gather(const ShardedUnit& unit, const std::string& prefix, int stage, const Ends& after);
+  /// Behind the gather and before the pass: each tensor gets its memory.
+  Ends copied_out(const ShardedUnit& unit, const std::string& pass_name, const Ends& gathered);
   /// With `backward`, what the unit's last backward pass made.
   void scatter(const ShardedUnit& unit, int stage, const std::vector<Gradient>& gradients);
   std::vector<Updated> finished() { return std::move(updated_); }
 
  private:
   void scatter(const std::string& name, int stage, const std::vector<Gradient>& gradients, const Axes& axes, const Ends& gathers);
+  std::vector<Gradient> copied_in(const std::string& name, const std::vector<Gradient>& gradients);
   int gather(const std::string& name, std::int64_t parameters, const Axes& axes, const Ends& after);
 
   StepWriter& writer_;

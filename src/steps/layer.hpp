@@ -33,14 +33,24 @@ class Layers {
 
  private:
   [[nodiscard]] bool eager() const { return request_.kernels == Kernels::eager; }
+  [[nodiscard]] bool by_modules() const { return request_.kernels == Kernels::torch; }
 
   Ends forward(const std::string& name, const Ends& flow);
+  /// What the backward pass needs of the forward pass and does not have any more.
+  Ends repeated(const std::string& name, const Ends& flow);
+  Ends alternate(const std::string& name, Ends flow);
+  /// In f32.
+  Ends passes_of_logits(const std::string& name, int passes, Ends flow);
+  Ends around_attention(const std::string& name, std::int64_t bytes, const Ends& flow);
   Ends norm(const std::string& name, const Ends& flow);
   Ends residual(const std::string& name, const Ends& flow);
   Ends residual_backward(const std::string& name, const Ends& flow);
   Ends attention(const std::string& name, Ends flow);
   Ends attention_backward(const std::string& name, Ends flow, std::vector<Gradient>& gradients);
-  Ends feed_forward(const std::string& name, Ends flow);
+  Ends activation(const std::string& name, const Ends& flow);
+  /// What enters the last product.
+  Ends activated(const std::string& name, const Ends& flow);
+  Ends feed_forward(const std::string& name, const Ends& flow);
   Ends feed_forward_backward(const std::string& name, Ends flow, std::vector<Gradient>& gradients);
   Ends norm_backward(const std::string& name, const Ends& flow, std::vector<Gradient>& gradients);
 

@@ -23,6 +23,8 @@ struct LocalShape {
   std::int64_t up = 0;  ///< columns of the first product of a feed-forward network
   std::int64_t vocabulary = 0;
   bool gated = false;
+
+  [[nodiscard]] std::int64_t keys() const { return (qkv - attention) / 2; }  ///< columns, of values as many
 };
 
 /// Tokens that attend to each other: as many as are asked for, or the decoder's longest sequence, at most a micro-batch.

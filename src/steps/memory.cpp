@@ -36,12 +36,18 @@ std::int64_t layer_activations(const TransformerStep& request, const LocalShape&
   return of_all + shared + (keeps_scores ? scores : 0);
 }
 
+/// The layer's input, queries, values, what attention made, the gate and what leaves the layer.
+std::int64_t kept_by_alternate(const LocalShape& shape) {
+  return bf16_bytes(shape.tokens * (2 * shape.hidden + 2 * shape.attention + shape.keys() + shape.ffn));
+}
+
 std::int64_t activations(const TransformerStep& request, const LocalShape& shape) {
   const Parallelism& parallel = request.parallel;
   const std::int64_t layers = request.decoder.layers / parallel.pp;
   const std::int64_t under_way =
       std::min(parallel.micro, parallel.pp) + (chunks_of(parallel) > 1 ? (parallel.pp - 1) / chunks_of(parallel) : 0);
   const std::int64_t whole = layer_activations(request, shape);
+  if (request.recompute == Recompute::alternate) { return under_way * layers * kept_by_alternate(shape) + whole; }
   if (request.recompute != Recompute::full) { return under_way * layers * whole; }
   return under_way * layers * bf16_bytes(shape.norm_tokens * shape.hidden) + whole;
 }

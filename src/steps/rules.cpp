@@ -280,16 +280,32 @@ Status check_attention(const TransformerStep& request) {
 }
 
 Status check_kernels(const TransformerStep& request) {
-  if (request.recompute == Recompute::selective && request.kernels == Kernels::fused) {
+  if (request.recompute == Recompute::selective && request.kernels != Kernels::eager) {
     return invalid_input("--recompute: selective, expected --kernels eager (fused attention repeats its scores anyway)");
   }
   if (request.recompute != Recompute::none && request.decoder.experts > 0) {
     return invalid_input("--recompute: given with --experts, expected none (their exchange would be repeated)");
   }
+  if (request.recompute == Recompute::alternate && (request.kernels == Kernels::eager || request.parallel.tp > 1)) {
+    return invalid_input("--recompute: alternate, expected --tp 1 and --kernels torch or fused (its attention is kept)");
+  }
+  for (const auto& [option, given] : {std::pair{"norm-in-f32", request.norm_in_f32}, {"unpad", request.unpad}}) {
+    if (given && request.kernels != Kernels::torch) {
+      return invalid_input(fmt::format("--{}: given without --kernels torch, which alone knows it", option));
+    }
+  }
+  if (request.kernels == Kernels::torch && request.decoder.experts > 0) {
+    return invalid_input("--kernels: torch with --experts, expected fused or eager");
+  }
   for (const auto& [option, time] : {std::pair{"host-launch", request.host_launch}, {"host-send", request.host_send}}) {
     if (!(time.count() >= 0 && time.count() <= 1e6)) { return bad_option(option, time.count(), "0 to 1e6 microseconds"); }
   }
   return {};
+}
+
+Status check_shard_copies(const TransformerStep& request) {
+  if (request.shard_copies == ShardCopies::none || (request.parallel.fsdp > 1 && request.parallel.pp == 1)) { return {}; }
+  return invalid_input("--shard-copies: expected --fsdp above 1 and --pp 1 (nothing is gathered, or once for all micro-batches)");
 }
 
 Status check_compression(const TransformerStep& request) {
@@ -334,8 +350,8 @@ Status check(const TransformerStep& request) {
   if (Status ranges = check_ranges(request); !ranges) { return ranges; }
   if (Status ranks = check_ranks(request.parallel); !ranks) { return ranks; }
   for (Status (*rule)(const TransformerStep&) :
-       {check_experts, check_sharing, check_zero, check_attention, check_kernels, check_compression, check_pipeline,
-        check_two_batch, check_least_length, check_sizes}) {
+       {check_experts, check_sharing, check_zero, check_attention, check_kernels, check_shard_copies, check_compression,
+        check_pipeline, check_two_batch, check_least_length, check_sizes}) {
     if (Status kept = rule(request); !kept) { return kept; }
   }
   return {};

@@ -103,6 +103,7 @@ class Composer {
     for (std::size_t at = 0; at < units.size(); ++at) {
       Ends next = at + 1 < units.size() ? gather(units[at + 1], item, end) : Ends();
       writer_.at(item.stage, prefix);
+      if (request_.parallel.fsdp > 1) { gathered = sharded_.copied_out(units[at].sharded, item.backward ? "back." : "", gathered); }
       flow = pass(units[at], joined(std::move(flow), gathered));
       end = flow;
       gathered = std::move(next);
@@ -171,12 +172,18 @@ class Composer {
     replicas_.back().add({tied_head_});
   }
 
-  /// Adam in bf16 with f32 masters: 12 bytes and the gradient read, 14 written for each parameter.
-  void update(const std::vector<Updated>& updated) {
+  /// Adam in bf16 with f32 masters: 12 bytes and the gradient read, 14 written for each parameter. Operation by operation: decay 8,
+  /// first moment 12, second 8 and 12, root 8, bias 8, epsilon 8, step 16 and the cast 6. A norm reads gradients, a scale writes
+  /// them too.
+  [[nodiscard]] std::int64_t bytes_of_update() const {
     const std::int64_t gradient = size_of(request_.gradients).count();
+    return (request_.adam == Adam::foreach ? 86 : 26 + gradient) + (request_.clip ? 3 * gradient : 0);
+  }
+
+  void update(const std::vector<Updated>& updated) {
     for (const Updated& one : updated) {
       writer_.at(one.stage, request_.parallel.pp > 1 ? fmt::format("stage{}.", one.stage) : "");
-      const int made = writer_.compute(one.name + ".update", pass(one.parameters * (26 + gradient) / 2), one.after);
+      const int made = writer_.compute(one.name + ".update", pass(one.parameters * bytes_of_update() / 2), one.after);
       for (const int gathered : one.gathers) { writer_.wait_for_previous(gathered, made); }
       if (one.shared_along.empty()) { continue; }
       const Bytes gathered(bf16_bytes(one.parameters * writer_.ranks_along(one.shared_along)));

@@ -53,6 +53,8 @@ struct StepArguments {
   std::string schedule = "1f1b";
   std::string recompute = "none";
   std::string kernels = "fused";
+  std::string adam = "fused";
+  std::string shard_copies = "none";
   double host_launch = 0;
   double host_send = 0;
   std::optional<std::string> compress;
@@ -160,8 +162,13 @@ Result<TransformerStep> request_of(const StepArguments& arguments) {
   request.bucket = *bucket;
   request.recompute = arguments.recompute == "full"        ? Recompute::full
                       : arguments.recompute == "selective" ? Recompute::selective
+                      : arguments.recompute == "alternate" ? Recompute::alternate
                                                            : Recompute::none;
-  request.kernels = arguments.kernels == "eager" ? Kernels::eager : Kernels::fused;
+  request.kernels = arguments.kernels == "eager" ? Kernels::eager : arguments.kernels == "torch" ? Kernels::torch : Kernels::fused;
+  request.shard_copies = arguments.shard_copies == "fsdp1"   ? ShardCopies::fsdp1
+                         : arguments.shard_copies == "fsdp2" ? ShardCopies::fsdp2
+                                                             : ShardCopies::none;
+  request.adam = arguments.adam == "foreach" ? Adam::foreach : Adam::fused;
   request.host_launch = Microseconds(arguments.host_launch);
   request.host_send = Microseconds(arguments.host_send);
   request.optimizer = !arguments.without_optimizer;
@@ -260,13 +267,26 @@ void add_parallel_options(CLI::App& command, StepArguments& arguments) {
 }
 
 void add_kernel_options(CLI::App& command, StepArguments& arguments) {
-  command.add_option("--kernels", arguments.kernels, "fused, or eager: attention, dropout and loss operation by operation")
-      ->check(CLI::IsMember({"fused", "eager"}))
+  command
+      .add_option("--kernels", arguments.kernels,
+                  "fused, eager (Megatron-LM's, with attention in memory) or torch (PyTorch's modules, attention fused)")
+      ->check(CLI::IsMember({"fused", "eager", "torch"}))
       ->capture_default_str();
   command
-      .add_option("--recompute", arguments.recompute, "What the backward pass computes again: none, selective (attention), full")
-      ->check(CLI::IsMember({"none", "selective", "full"}))
+      .add_option("--recompute", arguments.recompute,
+                  "What backward passes compute again: none, selective (attention), alternate (every second product), full")
+      ->check(CLI::IsMember({"none", "selective", "alternate", "full"}))
       ->capture_default_str();
+  command.add_flag("--norm-in-f32", arguments.step.norm_in_f32, "Of --kernels torch: norms cast to f32, operation by operation");
+  command.add_flag("--unpad", arguments.step.unpad, "Of --kernels torch: padding is removed around attention");
+  command
+      .add_option("--shard-copies", arguments.shard_copies, "Of --fsdp: PyTorch's copies around collectives, none, fsdp1 or fsdp2")
+      ->check(CLI::IsMember({"none", "fsdp1", "fsdp2"}))
+      ->capture_default_str();
+  command.add_option("--adam", arguments.adam, "fused, or foreach: operation by operation")
+      ->check(CLI::IsMember({"fused", "foreach"}))
+      ->capture_default_str();
+  command.add_flag("--clip", arguments.step.clip, "Gradients are read for their norm, and scaled");
   command.add_option("--attention-rate", arguments.step.attention_rate, "Of fused attention: share of a product's FLOP per second")
       ->capture_default_str();
   command.add_option("--host-launch", arguments.host_launch, "Microseconds of the host for an operation of a forward pass")

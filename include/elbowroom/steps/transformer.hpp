@@ -49,11 +49,19 @@ struct GradientCompression {
 
 /// How a program computes what is not a product. `fused`: attention in one kernel, the residual within the norm, one pass over the
 /// logits. `eager`: as Megatron-LM's GPT did, with scores, softmax and dropout in memory and the loss in f32 operation by
-/// operation.
-enum class Kernels { fused, eager };
+/// operation. `torch`: as PyTorch runs modules without a compiler, operation by operation around fused attention.
+enum class Kernels { fused, eager, torch };
 
-/// `full`: the backward pass of a layer repeats its forward pass. `selective`: that of its attention.
-enum class Recompute { none, selective, full };
+/// `full`: the backward pass of a layer repeats its forward pass. `selective`: that of its attention. `alternate`: every second
+/// product and all that is no product, as torchtitan's selective checkpoints do; attention is kept.
+enum class Recompute { none, selective, alternate, full };
+
+/// What PyTorch's FSDP does around its collectives. `fsdp1`: gradients are joined in one buffer and divided there. `fsdp2`: they
+/// are copied into one, and what is gathered out of its own.
+enum class ShardCopies { none, fsdp1, fsdp2 };
+
+/// Adam by one kernel for each tensor, or by one for each operation (`foreach`, PyTorch's default).
+enum class Adam { fused, foreach };
 
 /// A training step of a decoder, as far as its duration depends on it.
 struct TransformerStep {
@@ -68,6 +76,11 @@ struct TransformerStep {
   Bytes bucket = mebibytes(25);          ///< of gradients that replicas add together
   Kernels kernels = Kernels::fused;
   Recompute recompute = Recompute::none;
+  bool norm_in_f32 = false;  ///< of `Kernels::torch`: a cast and an operation each, instead of one kernel
+  bool unpad = false;        ///< of `Kernels::torch`: padding is looked for and removed around attention, as flash-attn's users do
+  ShardCopies shard_copies = ShardCopies::none;
+  Adam adam = Adam::fused;
+  bool clip = false;            ///< gradients are read for their norm, and scaled
   double attention_rate = 1;    ///< FLOP per second of fused attention, as a share of a product's
   Microseconds host_launch{0};  ///< of the host for an operation of a forward pass, repeated ones among them
   Microseconds host_send{0};    ///< of the host for what a stage sends to its neighbour
