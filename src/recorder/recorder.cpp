@@ -38,10 +38,6 @@ using std::chrono::milliseconds;
 constexpr std::string_view kAnotherProfiler =
     "another profiler was under way in this process: its GPU events since then are lost, and nothing more is recorded";
 
-/// Of what comes before a recording, where records are on. The host may be a thousand launches ahead of its GPUs, and kernels
-/// without their launches, events and waits tell little.
-constexpr Time kKept = 3'000'000'000;
-
 Buffers& buffers() {
   static auto* const shared = new Buffers;  // for good: CUPTI calls while the process ends
   return *shared;
@@ -123,18 +119,14 @@ class Recorder {
   void step() {
     const bool ending = wait();
     if (ending) {
-      if (active_) {
-        static_cast<void>(cupti_.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED));
-        finish();
-      }
+      if (recording_.size() > 0 || active_) { finish(); }
       over_ = true;
       return;
     }
-    if (!stays_on_ && devices_in_use() > 1) { stay_on(); }
-    if (over_) { return; }
+    if (!begun_ && devices_in_use() > 1) { begin_early(); }
     if (leaving_) { return leave(); }
-    if (switched_on_) { collect(); }
-    if (switched_on_ && buffers().foreign()) {
+    if (active_) { collect(); }
+    if (active_ && buffers().foreign()) {
       give_up(kAnotherProfiler);
       return leave();
     }
@@ -147,7 +139,8 @@ class Recorder {
         break;
       case Action::discard:
         leave();
-        if (!stays_on_) { forget(); }
+        forget();
+        reader_.forget();
         break;
       case Action::announce:
         announce();
@@ -156,7 +149,6 @@ class Recorder {
         stop();
         finish();
         over_ = !leaving_;
-        if (stays_on_) { buffers().close(); }
         break;
     }
   }
@@ -168,22 +160,18 @@ class Recorder {
     return ending_;
   }
 
-  /// CUPTI may wait for a device while it switches its records, and holds up all launches of the process. A collective that is
-  /// under way on one device of this process and not launched on another then never ends. So records are on before the first one,
-  /// and stay on: NCCL takes longer to begin than this thread to look again.
-  void stay_on() {
-    stays_on_ = true;
-    if (!switched_on_) { switch_on(); }
+  /// CUPTI's first call waits for every device that the process uses, and holds up its launches. A collective that is under way on
+  /// one device and not launched on another then never ends. So the call comes before the first collective: NCCL takes longer to
+  /// begin than this thread to look again.
+  void begin_early() {
+    begun_ = true;
+    if (load(cupti_).empty()) { static_cast<void>(cupti_.flush_all(0)); }
   }
 
   void start() {
-    if (!switched_on_) { switch_on(); }
-    active_ = switched_on_;
-  }
-
-  void switch_on() {
     if (!registered_) {
       if (const std::string problem = load(cupti_); !problem.empty()) { return give_up(problem); }
+      begun_ = true;
       if (cupti_.register_callbacks(give_buffer, take_buffer) != CUPTI_SUCCESS) {
         return give_up("CUPTI takes no callbacks: cuptiActivityRegisterCallbacks failed");
       }
@@ -191,7 +179,7 @@ class Recorder {
       // Behind the handlers of libraries that were loaded before: this one is called while they still work.
       std::atexit([] { instance()->end(); });
       // Nothing is switched on yet: a buffer that comes now is another profiler's.
-      flush(0);
+      static_cast<void>(cupti_.flush_all(0));
       if (buffers().foreign()) { return give_up(kAnotherProfiler); }
     }
     for (const CUpti_ActivityKind kind : kRecorded) {
@@ -200,30 +188,17 @@ class Recorder {
         return give_up("CUPTI records no kernels: cuptiActivityEnable failed with code " + std::to_string(code));
       }
     }
-    switched_on_ = true;
-  }
-
-  void switch_off() {
-    if (stays_on_) { return; }
-    for (const CUpti_ActivityKind kind : kRecorded) { static_cast<void>(cupti_.disable(kind)); }
-    switched_on_ = false;
-  }
-
-  /// Has CUPTI hand out its buffers. It waits for room in the queue of a device that has none, as switching may. Where that is no
-  /// way CUPTI hands a buffer out when it is full.
-  void flush(std::uint32_t flags) const {
-    if (!stays_on_) { static_cast<void>(cupti_.flush_all(flags)); }
+    active_ = true;
   }
 
   /// Reads what CUPTI hands out. Buffers with records that are not complete yet stay with it.
   void collect(std::uint32_t flags = 0) {
-    flush(flags);
+    static_cast<void>(cupti_.flush_all(flags));
     ours_ = buffers().new_requests() > 0;
     for (const Buffers::Full& buffer : buffers().full()) {
-      if (active_ || stays_on_) { reader_.read(buffer.data, buffer.valid, recording_); }
+      if (active_) { reader_.read(buffer.data, buffer.valid, recording_); }
       buffers().give_back(buffer.data);
     }
-    if (!active_) { recording_.drop_before(now() - kKept); }
     if (active_ && flags == 0) { read_clocks(); }
   }
 
@@ -238,7 +213,6 @@ class Recorder {
 
   void forget() {
     recording_ = {};
-    reader_.forget();
     clocked_.clear();
     looked_for_devices_ = 0;
   }
@@ -249,23 +223,23 @@ class Recorder {
     leaving_ = true;
     active_ = false;
     collect();
-    if (!ours_ && !stays_on_) { return; }
-    switch_off();
+    if (!ours_) { return; }
+    for (const CUpti_ActivityKind kind : kRecorded) { static_cast<void>(cupti_.disable(kind)); }
     leaving_ = false;
     over_ = given_up_ || schedule_.over();
   }
 
   /// The same at the end of a recording: what is under way is waited for.
   void stop() {
-    for (int tries = 0; !ours_ && !stays_on_ && tries < 15; ++tries) {
+    for (int tries = 0; !ours_ && tries < 15; ++tries) {
       std::this_thread::sleep_for(milliseconds(200));
       collect();
     }
-    if (!ours_ && !stays_on_) {
+    if (!ours_) {
       leaving_ = true;
       return;
     }
-    switch_off();
+    for (const CUpti_ActivityKind kind : kRecorded) { static_cast<void>(cupti_.disable(kind)); }
     std::this_thread::sleep_for(milliseconds(300));
   }
 
@@ -343,12 +317,11 @@ class Recorder {
   Clocks clocks_;
   std::set<std::uint32_t> clocked_;     ///< devices
   std::size_t looked_for_devices_ = 0;  ///< kernels
+  bool begun_ = false;                  ///< CUPTI was called
   bool registered_ = false;
-  bool switched_on_ = false;  ///< CUPTI records
-  bool stays_on_ = false;     ///< for good
-  bool active_ = false;       ///< it records
-  bool leaving_ = false;      ///< it does not, and the records are still switched on
-  bool ours_ = false;         ///< CUPTI has just asked for a buffer
+  bool active_ = false;   ///< it records
+  bool leaving_ = false;  ///< it does not, and the records are still switched on
+  bool ours_ = false;     ///< CUPTI has just asked for a buffer
   bool given_up_ = false;
   bool over_ = false;
 

@@ -95,9 +95,6 @@ struct Recording {
   std::size_t dropped = 0;  ///< records that had no room in CUPTI's buffers
   std::size_t unended = 0;  ///< kernels and copies that ran when the recording ended
 
-  /// What had ended before that time goes; names stay.
-  void drop_before(Time time);
-
   [[nodiscard]] std::size_t size() const { return kernels.size() + copies.size() + calls.size() + marks.size() + waits.size(); }
 };
 

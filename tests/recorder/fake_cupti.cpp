@@ -19,8 +19,12 @@ struct State {
   std::uint8_t* buffer = nullptr;
   std::size_t size = 0, used = 0;
   std::uint32_t correlation = 100;
-  bool kernels = false;
-  int late_calls = 0;
+  bool kernels = false, begun = false, began_late = false;
+
+  void call() {
+    began_late = began_late || (kernels && !begun);
+    begun = true;
+  }
 };
 
 State& state() {
@@ -28,14 +32,8 @@ State& state() {
   return one;
 }
 
-void hand_out(State& fake) {
-  if (fake.buffer != nullptr) { fake.complete(nullptr, 0, fake.buffer, fake.size, fake.used); }
-  fake.buffer = nullptr;
-}
-
 /// Records stand one behind the other, each behind its size.
 void add(State& fake, const void* record, std::size_t size) {
-  if (fake.used + sizeof size + size + 8 > fake.size) { hand_out(fake); }
   if (fake.buffer == nullptr) {
     std::size_t most = 0;
     fake.request(&fake.buffer, &fake.size, &most);
@@ -63,6 +61,7 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain, std::uint32_t, const char
 
 CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request, CUpti_BuffersCallbackCompleteFunc complete) {
   const std::scoped_lock lock(state().mutex);
+  state().call();
   state().request = request;
   state().complete = complete;
   return CUPTI_SUCCESS;
@@ -70,23 +69,24 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
 
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   const std::scoped_lock lock(state().mutex);
+  state().call();
   state().enabled.insert(kind);
-  if (state().kernels) { ++state().late_calls; }
   return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
   const std::scoped_lock lock(state().mutex);
+  state().call();
   state().enabled.erase(kind);
-  if (state().kernels) { ++state().late_calls; }
   return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiActivityFlushAll(std::uint32_t) {
   State& fake = state();
   const std::scoped_lock lock(fake.mutex);
-  if (fake.kernels) { ++fake.late_calls; }
-  hand_out(fake);
+  fake.call();
+  if (fake.buffer != nullptr) { fake.complete(nullptr, 0, fake.buffer, fake.size, fake.used); }
+  fake.buffer = nullptr;
   return CUPTI_SUCCESS;
 }
 
@@ -135,9 +135,9 @@ void fake_kernel(const char* name, std::uint32_t stream, std::uint64_t launch, s
   }
 }
 
-int fake_late_calls() {
+bool fake_began_late() {
   const std::scoped_lock lock(state().mutex);
-  return state().late_calls;
+  return state().began_late;
 }
 
 int fake_enabled() {

@@ -7,6 +7,6 @@ extern "C" {
 void fake_kernel(const char* name, std::uint32_t stream, std::uint64_t launch, std::uint64_t begin, std::uint64_t end);
 /// Kinds that are switched on.
 int fake_enabled();
-/// Calls behind the first kernel that switch records or have buffers handed out.
-int fake_late_calls();
+/// The first call came while kernels ran.
+bool fake_began_late();
 }

@@ -49,7 +49,7 @@ class Program {
   Program() : cupti_(dlopen(ELBOWROOM_FAKE_CUPTI, RTLD_NOW)) {
     kernel_ = from<decltype(&fake_kernel)>(cupti_, "fake_kernel");
     enabled_ = from<decltype(&fake_enabled)>(cupti_, "fake_enabled");
-    late_calls_ = from<decltype(&fake_late_calls)>(cupti_, "fake_late_calls");
+    began_late_ = from<decltype(&fake_began_late)>(cupti_, "fake_began_late");
   }
 
   /// As CUDA does when it is used first.
@@ -82,13 +82,13 @@ class Program {
     return own_records > 0 && enabled_() > 0;
   }
   [[nodiscard]] int enabled() const { return enabled_(); }
-  [[nodiscard]] int late_calls() const { return late_calls_(); }
+  [[nodiscard]] bool began_late() const { return began_late_(); }
 
  private:
   void* cupti_;
   decltype(&fake_kernel) kernel_;
   decltype(&fake_enabled) enabled_;
-  decltype(&fake_late_calls) late_calls_;
+  decltype(&fake_began_late) began_late_;
 };
 
 }  // namespace
@@ -114,7 +114,7 @@ int main(int count, char** arguments) {
   }
   program.steps(seconds);
   // CUPTI would wait for a collective that one device has and the other's launch, held up by CUPTI, does not bring.
-  if (when == "two-devices" && program.late_calls() != 0) { return 8; }
+  if (when == "two-devices" && program.began_late()) { return 8; }
   if (when == "profiler-before") {
     // The records of its first cycle went to the recorder. What is its own stays its own, and the next cycle gets its records.
     if (own_records != 0 || program.enabled() != 1) { return 6; }

@@ -61,7 +61,7 @@ expect 0 explain --after 0.3 -- "$RECORDED_PROGRAM" 5 profiler-during
 expect 0 explain --after 0.3 -- "$RECORDED_PROGRAM" 4 profiler-after
 says 'Communication is exposed'
 
-# Where a process uses several devices, nothing is switched and no buffer asked for while they run.
+# Where a process uses several devices, CUPTI is called before they run.
 expect 0 explain --after 1.5 --json two.json -- "$RECORDED_PROGRAM" 4 two-devices
 has_steps two.json
 
