@@ -21,7 +21,7 @@ LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s#]*)(#[^)\s]*)?\)")
 
 
 def sources() -> list[Path]:
-    docs = [file for file in (ROOT / "docs").rglob("*") if file.suffix in {".md", ".png", ".json"}]
+    docs = [file for file in (ROOT / "docs").rglob("*") if file.suffix in {".md", ".png", ".svg", ".json"}]
     return [*ROOT.glob("*.md"), ROOT / "data/README.md", ROOT / "results/README.md", *docs]
 
 
