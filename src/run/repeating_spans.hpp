@@ -21,8 +21,9 @@ struct SpanLimits {
   std::size_t least_covered = 0;  ///< kernels of all spans together
 };
 
-/// The spans between the kernel that comes least often, at least three times and still in the later half. Three in five of them must be alike. The order
-/// within a span does not matter: kernels of two streams change places, and a recording may lack the newest ones of one thread.
+/// The spans between the kernel that comes least often, at least three times and still in the later half. Three in five of them
+/// must be alike. The order within a span does not matter: kernels of two streams change places, and a recording may lack the
+/// newest ones of one thread.
 std::optional<RepeatingSpans> repeating_spans(const std::vector<std::uint64_t>& keys, const SpanLimits& limits);
 
 }  // namespace elbowroom::run

@@ -9,7 +9,7 @@
 /// for an element in bf16 and 4 in f32.
 namespace elbowroom::steps {
 
-struct Traffic {
+struct ModuleTraffic {
   std::int64_t forward = 0;
   std::int64_t backward = 0;
 };
@@ -18,9 +18,9 @@ inline Compute moved(std::int64_t bytes) { return pass(bytes / 2); }
 
 /// One kernel: 4 forward. Backward 6 for the input's gradient, 4 for the weights' and 6 to add the residual's. In f32: cast 6,
 /// square 8, mean 4, scale 8, cast 6, weight 4; backward weight 12, cast 6, scale 24, square 16, sum 12, cast 6, residual 6.
-inline Traffic norm_traffic(const LocalShape& shape, const TransformerStep& request) {
+inline ModuleTraffic norm_traffic(const LocalShape& shape, const TransformerStep& request) {
   const std::int64_t elements = shape.norm_tokens * shape.hidden;
-  return request.norm_in_f32 ? Traffic{36 * elements, 82 * elements} : Traffic{4 * elements, 16 * elements};
+  return request.norm_in_f32 ? ModuleTraffic{36 * elements, 82 * elements} : ModuleTraffic{4 * elements, 16 * elements};
 }
 
 /// A sum of two.
@@ -29,12 +29,12 @@ inline std::int64_t residual_traffic(const LocalShape& shape) { return 6 * shape
 /// Queries and keys are rotated: cast to f32, times a complex number, cast back, 20, and 20 their gradients. Keys and values of
 /// fewer heads are repeated for all. Of gelu's, gradients of the three are joined, 4. Padding: what is no padding is gathered, 4,
 /// of results written among zeros, 6; backward the other way round.
-inline Traffic attention_traffic(const LocalShape& shape, const TransformerStep& request) {
+inline ModuleTraffic attention_traffic(const LocalShape& shape, const TransformerStep& request) {
   const std::int64_t rotated = shape.gated ? 20 * (shape.attention + shape.keys()) : 0;
   const std::int64_t repeated = request.decoder.kv_heads < request.decoder.heads ? 4 * (shape.attention + shape.keys()) : 0;
   const std::int64_t side_by_side = shape.gated ? 0 : 4 * shape.qkv;
-  const Traffic padding = request.unpad ? Traffic{4 * shape.qkv, 6 * shape.qkv} : Traffic{};
-  const Traffic padded = request.unpad ? Traffic{6 * shape.attention, 4 * shape.attention} : Traffic{};
+  const ModuleTraffic padding = request.unpad ? ModuleTraffic{4 * shape.qkv, 6 * shape.qkv} : ModuleTraffic{};
+  const ModuleTraffic padded = request.unpad ? ModuleTraffic{6 * shape.attention, 4 * shape.attention} : ModuleTraffic{};
   return {shape.tokens * (rotated + repeated + padding.forward + padded.forward),
           shape.tokens * (rotated + repeated + side_by_side + padding.backward + padded.backward)};
 }
@@ -45,7 +45,7 @@ inline constexpr int kLossGradientPasses = 4;
 
 /// gelu: 4 and 6, and the gradients of four matrices are read for those of their biases. Gated: 4 and a product 6; backward 12 and
 /// 6, and gradients of the input are added, one for gate and up, two for queries, keys and values.
-inline Traffic activation_traffic(const LocalShape& shape) {
+inline ModuleTraffic activation_traffic(const LocalShape& shape) {
   const std::int64_t elements = shape.tokens * shape.ffn;
   if (shape.gated) { return {10 * elements, 18 * elements + 18 * shape.tokens * shape.hidden}; }
   return {4 * elements, 6 * elements + 2 * shape.tokens * (shape.qkv + shape.up + 2 * shape.hidden)};
