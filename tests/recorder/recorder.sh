@@ -45,6 +45,8 @@ has_steps early.json
 # Nothing was recorded: the command was too short and keeps its exit code, or it used no GPU.
 expect 0 explain --after 3 -- "$RECORDED_PROGRAM" 0.5
 complains 'nothing was recorded: the command ended after 0.'
+complains 's, before the recording at 3 s; expected a command that repeats steps for some seconds'
+expect 0 explain --after 3 -- "$RECORDED_PROGRAM" 1.2
 complains 's, before the recording at 3 s; --after 0.'
 expect 3 explain -- bash -c 'exit 3'
 complains 'before the recording at 60 s'
