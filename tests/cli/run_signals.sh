@@ -18,7 +18,8 @@ while not asked:
 until = time.monotonic() + 0.5
 while time.monotonic() < until:
     time.sleep(0.05)
-print("asked", asked, flush=True)
+sys.stdout.write(f"asked {asked}\n")  # in one piece, beside another program's
+sys.stdout.flush()
 PROGRAM
 
 # begins COUNT COMMAND...: in a session of its own, once so many programs are there.
