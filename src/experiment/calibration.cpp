@@ -3,12 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstddef>
-#include <memory>
-#include <optional>
-#include <random>
 #include <utility>
 
 #include "elbowroom/experiment/case_trials.hpp"
@@ -19,10 +14,8 @@
 #include "elbowroom/plan/control_site.hpp"
 #include "elbowroom/plan/plan_text.hpp"
 #include "elbowroom/plan/program.hpp"
-#include "elbowroom/trace/rank_interval.hpp"
 #include "experiment/calibration_cases.hpp"
 #include "experiment/calibration_fit.hpp"
-#include "experiment/shuffle.hpp"
 
 namespace elbowroom {
 namespace {
