@@ -25,8 +25,8 @@ std::vector<RankSpeed> rank_speeds(const Variability& variability, int ranks, st
 /// tensor parallelism's after every few kernels. All of these compute as long as the slowest.
 std::vector<int> pacemakers(const Step& step, int host);
 
-/// Classes of unequal ranks, with their speeds: the mean computing time of what its ranks keep pace with, to a quarter of a
-/// percent, so that classes share what was simulated, and the slowest of their links.
+/// Classes of unequal ranks, with their speeds. The slowest link of its ranks counts, and of what they keep pace with the mean
+/// computing time, to a quarter of a percent: so classes share what was simulated.
 struct UnequalClasses {
   RankClasses classes;
   std::vector<RankSpeed> speeds;

@@ -36,7 +36,7 @@ class Layers {
   [[nodiscard]] bool by_modules() const { return request_.kernels == Kernels::torch; }
 
   Ends forward(const std::string& name, const Ends& flow);
-  /// What the backward pass needs of the forward pass and does not have any more.
+  /// Recomputes the parts of the forward pass that the backward pass needs and that were not kept.
   Ends repeated(const std::string& name, const Ends& flow);
   Ends alternate(const std::string& name, Ends flow);
   /// In f32.

@@ -10,7 +10,7 @@ namespace elbowroom {
 /// The program: of PATH, CUDA_HOME, /usr/local/cuda, or of NVIDIA's package in the Python that programs would use.
 std::optional<std::string> find_cuobjdump();
 
-/// What `cuobjdump -res-usage FILE` prints; `unavailable` where there is no such program, `failed` where it could not read the
+/// The output of `cuobjdump -res-usage FILE`; `unavailable` where there is no such program, `failed` where it could not read the
 /// file.
 Result<std::string> resource_usage_of(const std::string& file);
 

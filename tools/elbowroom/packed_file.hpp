@@ -10,7 +10,7 @@ namespace elbowroom {
 /// memory.
 Result<std::string> read_packed_file(const std::string& path);
 
-/// Whether this program was built with zlib.
+/// This program was built with zlib.
 bool unpacks_gzip();
 
 }  // namespace elbowroom

@@ -56,8 +56,8 @@ enum class Kernels { fused, eager, torch };
 /// product and all that is no product, as torchtitan's selective checkpoints do; attention is kept.
 enum class Recompute { none, selective, alternate, full };
 
-/// What PyTorch's FSDP does around its collectives. `fsdp1`: gradients are joined in one buffer and divided there. `fsdp2`: they
-/// are copied into one, and what is gathered out of its own.
+/// Copies that PyTorch's FSDP makes around its collectives. `fsdp1`: gradients are joined in one buffer and divided there. `fsdp2`:
+/// they are copied into one, and what is gathered out of its own.
 enum class ShardCopies { none, fsdp1, fsdp2 };
 
 /// Adam by one kernel for each tensor, or by one for each operation (`foreach`, PyTorch's default).
