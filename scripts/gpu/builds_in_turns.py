@@ -2,7 +2,8 @@
 """Programs under two builds of `elbowroom run` and without any, launch by launch in turns, on the same two GPUs.
 
 usage: scripts/gpu/builds_in_turns.py --before PROGRAM --after PROGRAM [--raw EXAMPLE] [--launches 6] [--seconds 400] [--json FILE] [--policies gate,auto]
-       scripts/gpu/builds_in_turns.py --before PROGRAM --after PROGRAM --programs ddp,fsdp2 [...]      those of the yardstick, under `auto`
+       scripts/gpu/builds_in_turns.py --before PROGRAM --after PROGRAM --programs ddp,fsdp2 [...]      those of the yardstick
+       scripts/gpu/builds_in_turns.py --before PROGRAM --after PROGRAM --command NAME=COMMAND --step REGEX [...]      a program of others
 
 The loops of examples/pytorch run in one process (`suite.py`), raw_overlap in one of its own. Printed are, for each program and policy, medians of
 launches and the ratio of after to before with the 95 % interval of Student's t over the logarithms of launches; digests must be equal in all launches.
@@ -39,8 +40,11 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--before", required=True)
     parser.add_argument("--after", required=True)
     parser.add_argument("--raw", default="")
-    parser.add_argument("--policies", default="gate,auto")
+    parser.add_argument("--policies", default="gate,auto", help="options may follow: auto+--profile=FILE")
     parser.add_argument("--programs", default="", help=f"some of {', '.join(catalog.NAMES)}, in the place of the loops")
+    parser.add_argument("--command", action="append", default=[], help="NAME=COMMAND of a program of others, in the place of the loops")
+    parser.add_argument("--step", default="", help="what it prints of a step: an expression with (?P<ms>...) or (?P<per_second>...)")
+    parser.add_argument("--skip", type=int, default=0, help="steps at its begin that do not count")
     parser.add_argument("--launches", type=int, default=6)
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--warm-up", type=int, default=200, help="long enough for `auto` to decide")
@@ -62,7 +66,7 @@ def programs(options: argparse.Namespace) -> dict[str, list[str]]:
 def launch(command: list[str], build: str, policy: str, timeout: float) -> list[dict[str, Any]]:
     """One row for each example that the process ran."""
     environment = dict(os.environ, NCCL_NVLS_ENABLE="0")
-    done = launched.run([build, "run", "--policy", policy, "--", *command] if build else command, environment, timeout)
+    done = launched.run([build, "run", *f"--policy={policy}".split("+"), "--", *command] if build else command, environment, timeout)
     if done.code != 0:
         return [{"code": done.code, "errors": done.errors[-1500:]}]
     rows = []
@@ -77,7 +81,7 @@ def launch(command: list[str], build: str, policy: str, timeout: float) -> list[
 
 def trained(program: catalog.Program, build: str, policy: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     """A program of the yardstick. Its sums may differ in their last bits, so that its loss is kept and no digest."""
-    plan = launches.Plan(build, options.raw, 2, options.steps, options.warm_up, options.timeout)
+    plan = launches.Plan(build, options.raw, 2, options.steps, options.warm_up, options.timeout, options.skip)
     arm = catalog.Arm(catalog.PLAIN, "plain") if not build else catalog.run_arm(f"--policy={policy}")
     record = launches.launch(program, arm, plan, False, None)
     if "steps_ms" not in record:
@@ -98,10 +102,9 @@ def main() -> int:
     options = parse()
     arms = [("plain", "", "")] + [(f"{name} {policy}", build, policy) for policy in options.policies.split(",") for name, build in (("before", options.before), ("after", options.after))]
     begin, results = time.monotonic(), []
-    how: dict[str, Callable[[str, str], list[dict[str, Any]]]] = {
-        **{name: partial(launch, command, timeout=options.timeout) for name, command in programs(options).items() if not options.programs},
-        **{one.name: partial(trained, one, options=options) for one in (catalog.chosen(options.programs) if options.programs else [])},
-    }
+    others = [catalog.given(text, options.step) for text in options.command] + (catalog.chosen(options.programs) if options.programs else [])
+    how: dict[str, Callable[[str, str], list[dict[str, Any]]]] = {one.name: partial(trained, one, options=options) for one in others}
+    how = how or {name: partial(launch, command, timeout=options.timeout) for name, command in programs(options).items()}
     for number in range(options.launches):
         for program, start in how.items():
             for arm, build, policy in arms if number % 2 == 0 else reversed(arms):

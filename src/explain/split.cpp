@@ -19,9 +19,18 @@ bool has_recorded_wait(const RankView& view, std::size_t row, Time launched) {
   return false;
 }
 
+/// When the host had launched a row. A call that loads code first (hipLaunchKernel, CUDA's lazy loading) takes up to seconds, and
+/// the row follows it.
+std::optional<Time> launch_done(const Trace& trace, std::size_t row) {
+  const std::uint32_t launch = trace.rows.launch[row];
+  if (launch == kNone) { return std::nullopt; }
+  const Time end = trace.launches.end[launch];
+  return end <= trace.rows.begin[row] ? end : trace.launches.begin[launch];
+}
+
 /// Adds a time in which nothing runs, up to the begin of `next`.
 void add_idle(const RankView& view, Interval gap, std::optional<std::size_t> next, Split& split) {
-  const std::optional<Time> launched = next ? view.trace.launched(*next) : std::nullopt;
+  const std::optional<Time> launched = next ? launch_done(view.trace, *next) : std::nullopt;
   if (!launched) {
     split.waiting_unknown += gap.length();
     return;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kFloats = 1024;
 constexpr std::size_t kPerStep = 6;
-constexpr std::size_t kSteps = 320;
+constexpr std::size_t kSteps = 480;
 constexpr std::size_t kMostSteps = kSteps * kPerStep;
 
 /// What was done with a collective.

@@ -35,6 +35,18 @@ TEST(Split, PutsEachInstantIntoOnePart) {
   EXPECT_EQ(split.compute + split.exposed + split.copies + split.idle(), split.step);
 }
 
+// The host is within the call, which loads the kernel's code, from 105 to 195.
+TEST(Split, TakesACallThatLoadsCodeForTimeOfTheHost) {
+  TraceText text;
+  text.kernel("first", 7, 0, 100, 0).kernel("second", 7, 200, 300, std::nullopt);
+  text.event(
+      R"({"ph": "X", "cat": "cuda_runtime", "name": "hipLaunchKernel", "pid": 7, "tid": 7, "ts": 105, "dur": 90, "args": {"correlation": 102}})");
+  const RankView view = view_of(text.trace());
+  const Split split = split_of(view, view.steps.windows[0]);
+  EXPECT_EQ(split.host_not_launched, 100'000);  // 195..200 is the way to the device
+  EXPECT_EQ(split.waiting_unknown, 0);
+}
+
 TEST(Split, CountsCopiesThatRunAlone) {
   TraceText text;
   text.kernel("first", 7, 0, 100, 0).copy("Memcpy HtoD (Pinned -> Device)", 9, 50, 180, 4096, 40).kernel("second", 7, 200, 300, 10);
