@@ -33,7 +33,8 @@ def words(text: str) -> int:
 def sentences(text: str) -> list[str]:
     """Of paragraphs and items of lists; headings, tables, pictures and code are none."""
     text = LINE.sub("", FENCE.sub("", re.sub(r"<!--.*?-->", "", text, flags=re.S)))
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"`[^`]*`", "Code", text)).replace("**", "")
+    text = re.sub(r"`([^`]*)`", lambda code: " ".join(["Code"] * len(code[1].split())), text)
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text).replace("**", "")
     found = []
     for paragraph in re.split(r"\n\s*\n|\n(?=\s*- )", text):
         paragraph = re.sub(r"^\s*- ", "", " ".join(paragraph.split()))

@@ -29,6 +29,8 @@ class Prose(unittest.TestCase):
         # 31 words in one sentence, three short ones beside it: the median is 2.
         text = "The " + "word " * 29 + "ends. It ends. It ends. It ends."
         self.assertEqual([line[:42] for line in self.of(README=text)], ["README.md: 31 words, expected at most 30: "])
+        # A command of three words in place of three of them.
+        self.assertEqual(self.of(README=text.replace("word word word", "`elbowroom run --quiet`", 1))[0][:19], "README.md: 31 words")
 
     def test_the_median_counts(self):
         # Two sentences of 17 words each.
