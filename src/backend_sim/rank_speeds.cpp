@@ -33,6 +33,33 @@ std::vector<RankSpeed> speeds_of_classes(const RankClasses& classes, const std::
   return made;
 }
 
+/// All that keep pace with each other compute as long as the slowest of them.
+void keep_pace(std::vector<RankSpeed>& speeds, const std::vector<int>& pacemaker) {
+  for (std::size_t rank = 0; rank < speeds.size(); ++rank) {
+    double& slowest = speeds[static_cast<std::size_t>(pacemaker[rank])].compute_time;
+    slowest = std::max(slowest, speeds[rank].compute_time);
+  }
+  for (std::size_t rank = 0; rank < speeds.size(); ++rank) {
+    speeds[rank].compute_time = speeds[static_cast<std::size_t>(pacemaker[rank])].compute_time;
+  }
+}
+
+/// The ranks that keep pace with the slowest one, and those that keep pace with the fastest, where these are others.
+std::vector<std::vector<int>> extremes_of(const std::vector<RankSpeed>& speeds, const std::vector<int>& pacemaker) {
+  const auto [fastest, slowest] = std::ranges::minmax_element(speeds, {}, &RankSpeed::compute_time);
+  const int of_slowest = pacemaker[static_cast<std::size_t>(slowest - speeds.begin())];
+  const int of_fastest = pacemaker[static_cast<std::size_t>(fastest - speeds.begin())];
+  std::vector<std::vector<int>> extremes(2);
+  for (std::size_t rank = 0; rank < speeds.size(); ++rank) {
+    if (pacemaker[rank] == of_slowest) {
+      extremes[0].push_back(static_cast<int>(rank));
+    } else if (pacemaker[rank] == of_fastest) {
+      extremes[1].push_back(static_cast<int>(rank));
+    }
+  }
+  return extremes;
+}
+
 }  // namespace
 
 std::vector<RankSpeed> rank_speeds(const Variability& variability, int ranks, std::uint64_t seed) {
@@ -72,23 +99,8 @@ std::vector<int> pacemakers(const Step& step, int host) {
 
 UnequalClasses unequal_classes(const Step& step, std::vector<RankSpeed> speeds, int host) {
   const std::vector<int> pacemaker = pacemakers(step, host);
-  for (std::size_t rank = 0; rank < speeds.size(); ++rank) {
-    double& slowest = speeds[static_cast<std::size_t>(pacemaker[rank])].compute_time;
-    slowest = std::max(slowest, speeds[rank].compute_time);
-  }
-  std::vector<std::vector<int>> extremes(2);
-  for (std::size_t rank = 0; rank < speeds.size(); ++rank) {
-    speeds[rank].compute_time = speeds[static_cast<std::size_t>(pacemaker[rank])].compute_time;
-  }
-  const auto [fastest, slowest] = std::ranges::minmax_element(speeds, {}, &RankSpeed::compute_time);
-  for (std::size_t rank = 0; rank < speeds.size(); ++rank) {
-    if (pacemaker[rank] == pacemaker[static_cast<std::size_t>(slowest - speeds.begin())]) {
-      extremes[0].push_back(static_cast<int>(rank));
-    } else if (pacemaker[rank] == pacemaker[static_cast<std::size_t>(fastest - speeds.begin())]) {
-      extremes[1].push_back(static_cast<int>(rank));
-    }
-  }
-  UnequalClasses made{rank_classes(step, extremes), {}};
+  keep_pace(speeds, pacemaker);
+  UnequalClasses made{rank_classes(step, extremes_of(speeds, pacemaker)), {}};
   made.speeds = speeds_of_classes(made.classes, speeds);
   return made;
 }

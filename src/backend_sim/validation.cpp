@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "backend_sim/calibration.hpp"
 #include "backend_sim/comm_model.hpp"
@@ -13,12 +15,16 @@
 #include "backend_sim/measured_rows.hpp"
 #include "backend_sim/performance.hpp"
 #include "base/error_spread.hpp"
+#include "elbowroom/base/grouped.hpp"
 
 namespace elbowroom {
 namespace sim {
 namespace {
 
 constexpr double kAsGood = 1.03;
+// Of all rows together: three times what the largest file of data/ has, so that validation ends in a minute.
+constexpr std::int64_t kMostSimulatedBlocks = std::int64_t{1} << 30;
+constexpr std::int64_t kMostOfCollective = 64;
 
 using Rows = std::vector<const MeasuredRow*>;
 
@@ -50,6 +56,28 @@ Result<MeasuredCase> case_of(const MeasuredRow& row, const DeviceLimits& device)
 
 Error at_row(std::string_view source, const MeasuredRow& row, const Error& error) {
   return {error.kind, fmt::format("{}:{}: {}", source, row.line, error.message)};
+}
+
+/// What the rows of one group have to simulate: a kernel's blocks, or its tiles where blocks take these one by one.
+std::int64_t simulated_blocks(const Rows& group, const ComputeProfile& compute) {
+  const BlockWork& work = compute.work;
+  const std::int64_t of_kernel = compute.persistent ? work.tiles_x * work.tiles_y : work.blocks();
+  return static_cast<std::int64_t>(group.size()) * group.front()->scenario.iterations * (of_kernel + kMostOfCollective);
+}
+
+Status check_simulated_work(const std::vector<Rows>& groups, std::string_view source, const DeviceLimits& device) {
+  std::int64_t blocks = 0;
+  for (const Rows& group : groups) {
+    const Result<MeasuredCase> what = case_of(*group.front(), device);
+    if (!what) { return at_row(source, *group.front(), what.error()); }
+    blocks += simulated_blocks(group, what->compute);
+    if (blocks <= kMostSimulatedBlocks) { continue; }
+    return at_row(source, *group.front(),
+                  invalid_input(fmt::format("{} blocks with the rows before, expected at most {} (blocks of a launch times "
+                                            "iterations times rows); several files take more",
+                                            grouped(blocks), grouped(kMostSimulatedBlocks))));
+  }
+  return {};
 }
 
 bool isolated(const MeasuredRow& row) { return row.order == Order::compute_only || row.order == Order::comm_only; }
@@ -124,8 +152,10 @@ Result<Validation> validate_simulator(std::string_view csv, std::string_view sou
   if (Status known = sim::check_simulable(device); !known) { return known.error(); }
   const Result<std::vector<sim::MeasuredRow>> rows = sim::parse_measured_rows(csv, source);
   if (!rows) { return rows.error(); }
+  const std::vector<sim::Rows> groups = sim::grouped_rows(*rows);
+  if (Status bounded = sim::check_simulated_work(groups, source, device); !bounded) { return bounded.error(); }
   Validation validation;
-  for (const sim::Rows& group : sim::grouped_rows(*rows)) {
+  for (const sim::Rows& group : groups) {
     for (const auto& [given, table] :
          {std::pair{sim::Given::isolated_times, &validation.given_isolated}, {sim::Given::nothing, &validation.absolute}}) {
       if (Status done = sim::predict_group(group, source, given, device, *table); !done) { return done.error(); }

@@ -21,7 +21,12 @@ const Axes& of_experts() {
 
 }  // namespace
 
-int FullySharded::gather(const std::string& name, std::int64_t parameters, const Axes& axes, const Ends& after) {
+/// The second version copies each rank's share into a buffer first: 2 bytes read and 2 written for each of its parameters.
+int FullySharded::gather(const std::string& name, std::int64_t parameters, const Axes& axes, Ends after) {
+  if (request_.shard_copies == ShardCopies::fsdp2) {
+    const std::int64_t ranks = writer_.ranks_along(axes);
+    after = {writer_.compute(name + ".copy_in", pass(bf16_bytes((parameters + ranks - 1) / ranks)), after)};
+  }
   return writer_.collective(name, CollectiveOp::all_gather, size_of(DataType::bf16) * parameters, DataType::bf16, axes, after);
 }
 
@@ -43,13 +48,16 @@ Ends FullySharded::copied_out(const ShardedUnit& unit, const std::string& pass_n
   return {writer_.compute(pass_name + unit.name + ".copy_out", pass(bf16_bytes(unit.parameters + unit.of_experts)), gathered)};
 }
 
-/// Two bytes read for each gradient, and as many written as the buffer has; to divide there reads and writes these once more.
+/// Two bytes read for each gradient, and as many written as the buffer has. The first version joins them in bf16, casts that to f32
+/// where ranks add f32, and divides in place.
 std::vector<Gradient> FullySharded::copied_in(const std::string& name, const std::vector<Gradient>& gradients) {
   if (request_.shard_copies == ShardCopies::none || gradients.empty()) { return gradients; }
   Ends made;
   for (const Gradient& gradient : gradients) { made = joined(std::move(made), gradient.made_by); }
   const std::int64_t element = size_of(request_.gradients).count();
-  const std::int64_t moved = 2 + element + (request_.shard_copies == ShardCopies::fsdp1 ? 2 * element : 0);
+  const bool joined_first = request_.shard_copies == ShardCopies::fsdp1;
+  const std::int64_t joining = joined_first && element > 2 ? 2 + 2 : 0;
+  const std::int64_t moved = joining + 2 + element + (joined_first ? 2 * element : 0);
   const std::int64_t elements = elements_of(gradients);
   return {{name, 1, elements, {writer_.compute(name + ".copy_in", pass(elements * moved / 2), made)}}};
 }

@@ -34,7 +34,7 @@ class FullySharded {
  private:
   void scatter(const std::string& name, int stage, const std::vector<Gradient>& gradients, const Axes& axes, const Ends& gathers);
   std::vector<Gradient> copied_in(const std::string& name, const std::vector<Gradient>& gradients);
-  int gather(const std::string& name, std::int64_t parameters, const Axes& axes, const Ends& after);
+  int gather(const std::string& name, std::int64_t parameters, const Axes& axes, Ends after);
 
   StepWriter& writer_;
   const TransformerStep& request_;

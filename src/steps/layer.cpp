@@ -182,7 +182,7 @@ Ends Layers::head(const Ends& flow) {
   const Ends normed = tensor_.enter("head", norm("norm", flow));
   const Ends logits{writer_.compute("head", product(shape_.tokens, shape_.vocabulary, shape_.hidden), normed)};
   const std::int64_t bytes = shape_.tokens * shape_.vocabulary * (eager() ? 19 : 2);
-  Ends loss = by_modules() ? passes_of_logits("loss", kLossPasses, logits) : Ends{writer_.compute("loss", pass(bytes), logits)};
+  Ends loss = loss_by_passes() ? passes_of_logits("loss", kLossPasses, logits) : Ends{writer_.compute("loss", pass(bytes), logits)};
   if (request_.parallel.tp == 1) { return loss; }
   // Of each token the greatest logit, the sum of exponentials and the logit of the word that came.
   const Bytes sums = size_of(DataType::f32) * (3 * shape_.tokens);
@@ -191,8 +191,8 @@ Ends Layers::head(const Ends& flow) {
 
 Ends Layers::head_backward(const Ends& flow, std::vector<Gradient>& gradients) {
   const std::int64_t bytes = shape_.tokens * shape_.vocabulary * (eager() ? 7 : 2);
-  const Ends logits =
-      by_modules() ? passes_of_logits("loss.dx", kLossGradientPasses, flow) : Ends{writer_.compute("loss.dx", pass(bytes), flow)};
+  const Ends logits = loss_by_passes() ? passes_of_logits("loss.dx", kLossGradientPasses, flow)
+                                       : Ends{writer_.compute("loss.dx", pass(bytes), flow)};
   Ends entered{writer_.compute("head.dx", product(shape_.tokens, shape_.hidden, shape_.vocabulary), logits)};
   entered = tensor_.enter_backward("head", entered);
   const int made = writer_.compute("head.dw", product(shape_.hidden, shape_.vocabulary, shape_.tokens), logits);

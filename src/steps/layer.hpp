@@ -34,6 +34,7 @@ class Layers {
  private:
   [[nodiscard]] bool eager() const { return request_.kernels == Kernels::eager; }
   [[nodiscard]] bool by_modules() const { return request_.kernels == Kernels::torch; }
+  [[nodiscard]] bool loss_by_passes() const { return by_modules() && !request_.fused_loss; }
 
   Ends forward(const std::string& name, const Ends& flow);
   /// Recomputes the parts of the forward pass that the backward pass needs and that were not kept.

@@ -289,7 +289,8 @@ Status check_kernels(const TransformerStep& request) {
   if (request.recompute == Recompute::alternate && (request.kernels == Kernels::eager || request.parallel.tp > 1)) {
     return invalid_input("--recompute: alternate, expected --tp 1 and --kernels torch or fused (its attention is kept)");
   }
-  for (const auto& [option, given] : {std::pair{"norm-in-f32", request.norm_in_f32}, {"unpad", request.unpad}}) {
+  for (const auto& [option, given] :
+       {std::pair{"norm-in-f32", request.norm_in_f32}, {"fused-loss", request.fused_loss}, {"unpad", request.unpad}}) {
     if (given && request.kernels != Kernels::torch) {
       return invalid_input(fmt::format("--{}: given without --kernels torch, which alone knows it", option));
     }

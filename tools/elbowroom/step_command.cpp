@@ -278,6 +278,7 @@ void add_kernel_options(CLI::App& command, StepArguments& arguments) {
       ->check(CLI::IsMember({"none", "selective", "alternate", "full"}))
       ->capture_default_str();
   command.add_flag("--norm-in-f32", arguments.step.norm_in_f32, "Of --kernels torch: norms cast to f32, operation by operation");
+  command.add_flag("--fused-loss", arguments.step.fused_loss, "Of --kernels torch: one kernel each way, on logits in bf16");
   command.add_flag("--unpad", arguments.step.unpad, "Of --kernels torch: padding is removed around attention");
   command
       .add_option("--shard-copies", arguments.shard_copies, "Of --fsdp: PyTorch's copies around collectives, none, fsdp1 or fsdp2")

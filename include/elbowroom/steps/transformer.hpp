@@ -77,6 +77,7 @@ struct TransformerStep {
   Kernels kernels = Kernels::fused;
   Recompute recompute = Recompute::none;
   bool norm_in_f32 = false;  ///< of `Kernels::torch`: a cast and an operation each, instead of one kernel
+  bool fused_loss = false;   ///< of `Kernels::torch`: one kernel each way, on logits in bf16
   bool unpad = false;        ///< of `Kernels::torch`: padding is looked for and removed around attention, as flash-attn's users do
   ShardCopies shard_copies = ShardCopies::none;
   Adam adam = Adam::fused;

@@ -136,6 +136,18 @@ TEST(Validation, WhatCannotRunIsRefusedWithItsLine) {
   EXPECT_EQ(refusal("gelu,0,64,1024,255,0,all_reduce,64,2,2,pipeline,concurrent,0,1,0,0.5\n").rfind("rows.csv:2: ", 0), 0U);
 }
 
+// 200 x (2^22 + 64) = 838,873,600 blocks a row: the second would make it more than 2^30.
+TEST(Validation, RowsThatTogetherTakeTooLongAreRefusedBeforeAnyIsSimulated) {
+  const auto row = [](const std::string& kernel) {
+    return kernel + ",0,4194304,256,28,0,all_reduce,64,2,200,pipeline,concurrent,0,8,0,0.5\n";
+  };
+  const Result<Validation> refused = validate_simulator(kColumns + row("gelu") + row("relu"), "rows.csv", *find_device("h200"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(
+      refused.error().message.rfind("rows.csv:3: 1,677,747,200 blocks with the rows before, expected at most 1,073,741,824", 0), 0U)
+      << refused.error().message;
+}
+
 TEST(Validation, ErrorsAreOfTheFile) {
   const Result<Validation> none = validate_simulator("nothing", "rows.csv", *find_device("h200"));
   ASSERT_FALSE(none);

@@ -49,6 +49,11 @@ TEST(ModuleTraffic, TheLossIsInF32) {
   for (const char* pass : {"loss0", "loss", "loss.dx0", "loss.dx1", "loss.dx2", "loss.dx"}) {
     EXPECT_EQ(read_by(request, pass), 4 * 128 * 1'024) << pass;
   }
+  // By one kernel, 2 bytes each.
+  request.fused_loss = true;
+  EXPECT_EQ(read_by(request, "loss0"), 0);
+  EXPECT_EQ(read_by(request, "loss"), 2 * 128 * 1'024);
+  EXPECT_EQ(read_by(request, "loss.dx"), 2 * 128 * 1'024);
 }
 
 // Attention is one kernel, as where kernels are fused.
@@ -94,6 +99,7 @@ TEST(ModuleTraffic, ARepeatedPassEndsBeforeItsLastProduct) {
 }
 
 // A layer's 12 x 64^2 + 2 x 64 = 49,280 parameters: two bytes each are read from the buffer, and in f32 4 written into the other.
+// The first version, in f32: 2 and 2 to join, 2 and 4 to cast, 4 and 4 to divide.
 TEST(ModuleTraffic, ShardsAreCopied) {
   TransformerStep request = by_modules();
   request.parallel = {};
@@ -102,15 +108,20 @@ TEST(ModuleTraffic, ShardsAreCopied) {
   request.shard_copies = ShardCopies::fsdp1;
   EXPECT_EQ(read_by(request, "l1.copy_out"), 0);
   EXPECT_EQ(read_by(request, "l1.gradients.copy_in"), 4 * 49'280);  // and divided
+  request.gradients = DataType::f32;
+  EXPECT_EQ(read_by(request, "l1.gradients.copy_in"), 9 * 49'280);
+  request.gradients = DataType::bf16;
   request.shard_copies = ShardCopies::fsdp2;
   EXPECT_EQ(read_by(request, "l1.copy_out"), 2 * 49'280);
   EXPECT_EQ(read_by(request, "back.l1.copy_out"), 2 * 49'280);
+  EXPECT_EQ(read_by(request, "back.l1.parameters.all_gather.copy_in"), 2 * 49'280 / 2);
   EXPECT_EQ(read_by(request, "l1.gradients.copy_in"), 2 * 49'280);
   request.gradients = DataType::f32;
   EXPECT_EQ(read_by(request, "l1.gradients.copy_in"), 3 * 49'280);
   const Step step = *transformer_step(request);
   EXPECT_EQ(names_before(step, "l1.gradients.reduce_scatter"), std::vector<std::string>{"l1.gradients.copy_in"});
   EXPECT_EQ(names_before(step, "l1.copy_out"), std::vector<std::string>{"l1.parameters.all_gather"});
+  EXPECT_EQ(names_before(step, "l1.parameters.all_gather").front(), "l1.parameters.all_gather.copy_in");
 }
 
 // Half of 49,280 parameters: 28 bytes each by one kernel, 86 operation by operation, three times the gradient's 2 to clip it.
@@ -142,6 +153,9 @@ TEST(ModuleTraffic, WhatMakesNoSenseIsRefused) {
   request.kernels = Kernels::fused;
   request.norm_in_f32 = true;
   EXPECT_EQ(refused(request).substr(0, 14), "--norm-in-f32:");
+  request.norm_in_f32 = false;
+  request.fused_loss = true;
+  EXPECT_EQ(refused(request).substr(0, 13), "--fused-loss:");
   request = by_modules();
   request.decoder.experts = 4;
   EXPECT_EQ(refused(request).substr(0, 10), "--kernels:");
