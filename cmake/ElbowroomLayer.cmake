@@ -56,23 +56,9 @@ function(elbowroom_read_once target)
   target_precompile_headers(${target} REUSE_FROM ${headers})
 endfunction()
 
-# elbowroom_batched(TARGET): compiles all sources of TARGET at a time where ELBOWROOM_BATCHED says so. A build from nothing reads large
-# headers fewer times; a build after a small change takes longer, so it is off but where a tree is built to run its tests once.
-set(ELBOWROOM_BATCHED "" CACHE STRING "What is compiled in batches of sources: nothing (empty), all")
-set_property(CACHE ELBOWROOM_BATCHED PROPERTY STRINGS "" all)
-# An eighth of the time of g++ for a batch went to looking for memory to give back. It ends with the batch.
-if(ELBOWROOM_BATCHED)
-  add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=524288>)
-endif()
-function(elbowroom_batched target)
-  if(ELBOWROOM_BATCHED STREQUAL "all")
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-  endif()
-endfunction()
-
 # Layers that run for milliseconds, between which others measure or simulate: half of the time that they took to compile went to optimising
 # them.
-set(cold_layers run base ranks model energy counters tune report preload doctor experiment explain page)
+set(cold_layers run base ranks model plan energy counters tune report preload doctor experiment explain page)
 function(elbowroom_optimise_layer layer)
   set(options "")
   if(layer IN_LIST cold_layers AND CMAKE_BUILD_TYPE STREQUAL "Release")
@@ -95,7 +81,7 @@ function(elbowroom_layer layer)
     return()
   endif()
   add_library(elbowroom_${layer} OBJECT ${sources})
-  elbowroom_batched(elbowroom_${layer})
+  elbowroom_batched_by_plan(elbowroom_${layer})
   target_include_directories(elbowroom_${layer} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
   target_include_directories(elbowroom_${layer} PRIVATE "${PROJECT_SOURCE_DIR}/src")
