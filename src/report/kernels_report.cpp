@@ -73,7 +73,7 @@ std::string kernels_table(const KernelsReport& report, std::size_t width) {
     return fmt::format("{:>9}  {:<22}  {:<18}  ", blocks, cap, room);
   };
   fmt::format_to(out, "device   {} ({}, {})\n", report.device.name, report.device.title, report.device.architecture);
-  fmt::format_to(out, "{}\n\n", detail::comm_line(report.comm, report.comm_is_default, report.comm_is_here));
+  fmt::format_to(out, "{}\n\n", detail::comm_line(report.device, report.comm, report.comm_is_default, report.comm_is_here));
   put("kernel", fmt::format("{:>7}  {:>9}  {}", "threads", "registers", shared("static (B)", "dynamic (B)")),
       planned("blocks/SM", "cap: pad (B)", "comm block beside"));
   for (const PlannedKernel& kernel : report.kernels) {

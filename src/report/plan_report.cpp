@@ -56,9 +56,15 @@ std::string footprint_line(const KernelFootprint& footprint) {
   return line;
 }
 
-std::string comm_line(const CommKernel& comm, bool is_default, bool is_here) {
-  const std::string_view default_of = is_here ? " (of the NCCL here, --comm chooses)" : " (the newest known, --comm chooses)";
-  return fmt::format("comm     {}{}{}: {}", comm.name, is_default ? default_of : "",
+std::string comm_line(const DeviceLimits& device, const CommKernel& comm, bool is_default, bool is_here) {
+  std::string_view choice = "";
+  if (is_default && is_here) {
+    choice = " (of the NCCL here, --comm chooses)";
+  } else if (is_default) {
+    choice = device.vendor == Vendor::nvidia ? " (the newest known, whatever NCCL is here; --comm chooses)"
+                                             : " (the newest known, --comm chooses)";
+  }
+  return fmt::format("comm     {}{}{}: {}", comm.name, choice,
                      comm.row == comm.name ? "" : fmt::format(" (no row of its own: as {})", comm.row),
                      footprint_line(comm.footprint));
 }
@@ -113,7 +119,7 @@ std::string plan_table(const PlanReport& report, std::size_t width) {
   const auto out = std::back_inserter(text);
   fmt::format_to(out, "device   {} ({}, {})\n", report.device.name, report.device.title, report.device.architecture);
   fmt::format_to(out, "compute  {}\n", detail::footprint_line(report.kernel));
-  fmt::format_to(out, "{}\n\n", detail::comm_line(report.comm, report.comm_is_default, report.comm_is_here));
+  fmt::format_to(out, "{}\n\n", detail::comm_line(report.device, report.comm, report.comm_is_default, report.comm_is_here));
   const auto middle = [narrow](std::string_view limit, std::string_view gain) {
     return narrow ? std::string() : fmt::format("{:<26}  {:<13}  ", limit, gain);
   };

@@ -37,7 +37,11 @@ says 'rccl-5.2 (the newest known'
 says 'fits up to pad 60,928'
 
 expect 0 plan "${gemm[@]}"
-grep -qE ':544 \((the newest known|of the NCCL here), --comm chooses\)' "$out" || fail 'the default is not named'
+grep -qE ':544 \((the newest known, whatever NCCL is here;|of the NCCL here,) --comm chooses\)' "$out" || fail 'the default is not named'
+# Without a GPU: one short line, and the reasons stand in doctor.
+if [ -s "$err" ] && [ "$(cat "$err")" != 'elbowroom: no GPU can be used here (elbowroom doctor says why): planning for h200, --device chooses' ]; then
+  fail 'more or other words than that there is no GPU'
+fi
 
 expect 2 plan --device h300 "${gemm[@]}"
 complains "--device: device 'h300' is not in the catalog, nearest is h100; expected one of v100, t4, a100, "

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -52,6 +53,11 @@ Result<std::string> printed_by(std::vector<std::string> command, int& status) {
 
 std::string in_toolkit(const char* folder) { return folder == nullptr ? std::string() : std::string(folder) + "/bin/cuobjdump"; }
 
+std::optional<std::string> first_program(const std::vector<std::string>& candidates) {
+  const auto found = std::ranges::find_if(candidates, [](const auto& file) { return access(file.c_str(), X_OK) == 0; });
+  return found == candidates.end() ? std::nullopt : std::optional(*found);
+}
+
 /// NVIDIA's package on PyPI puts it beside its libraries, where no PATH leads.
 std::vector<std::string> in_python() {
   const std::optional<std::string> python = chosen_python();
@@ -68,12 +74,10 @@ std::vector<std::string> in_python() {
 
 std::optional<std::string> find_cuobjdump() {
   if (std::optional<std::string> on_path = program_on_path("cuobjdump")) { return on_path; }
-  std::vector<std::string> candidates = in_python();
-  candidates.insert(candidates.begin(), {in_toolkit(std::getenv("CUDA_HOME")), in_toolkit("/usr/local/cuda")});
-  for (const std::string& candidate : candidates) {
-    if (!candidate.empty() && access(candidate.c_str(), X_OK) == 0) { return candidate; }
+  if (std::optional<std::string> found = first_program({in_toolkit(std::getenv("CUDA_HOME")), in_toolkit("/usr/local/cuda")})) {
+    return found;
   }
-  return std::nullopt;
+  return first_program(in_python());
 }
 
 Result<std::string> resource_usage_of(const std::string& file) {

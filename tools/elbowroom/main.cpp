@@ -36,16 +36,14 @@
 namespace {
 
 elbowroom::Result<elbowroom::LiveMachine> live_device() {
-  std::string reasons;
   for (const elbowroom::BackendEntry& entry : elbowroom::backends()) {
     const auto backend = entry.open({});
     if (backend && (*backend)->provenance() == elbowroom::Provenance::measured) {
       const elbowroom::Result<elbowroom::Capabilities> can = (*backend)->capabilities();
       return elbowroom::LiveMachine{(*backend)->devices().front().limits, can ? can->comm_release : std::nullopt};
     }
-    if (!backend) { reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", entry.name, backend.error().message); }
   }
-  return elbowroom::unavailable(reasons);
+  return elbowroom::unavailable("no GPU can be used here");
 }
 
 /// The parser says of a word that is no subcommand only that one is missing.

@@ -52,7 +52,8 @@ Result<DeviceLimits> device_of(const PlanArguments& arguments, const Result<Live
     return described ? Result<DeviceLimits>(std::move(**described)) : described.error();
   }
   if (live) { return live->device; }
-  notice = fmt::format("no device here ({}), planning for {}", live.error().message, kDeviceWithoutGpu);
+  notice =
+      fmt::format("{} (elbowroom doctor says why): planning for {}, --device chooses", live.error().message, kDeviceWithoutGpu);
   return find_device(kDeviceWithoutGpu);
 }
 

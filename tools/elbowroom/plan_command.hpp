@@ -15,7 +15,7 @@ struct LiveMachine {
   std::optional<CommRelease> comm;  ///< absent: there is no NCCL
 };
 
-/// The device that is here and its communication library, or why none is.
+/// The device that is here and its communication library, or that there is none.
 using LiveDevice = std::function<Result<LiveMachine>()>;
 
 /// Registers `plan` on `app`. When the command line calls it, `chosen` becomes the work to do, whose value is the exit code.

@@ -82,7 +82,7 @@ TEST(PlanTable, SaysWhenNobodyChoseTheCommunicationKernel) {
   PlanReport by_default = report("h200", kSimtGemm, "nccl-2.28:544");
   EXPECT_EQ(plan_table(by_default).find("--comm chooses"), std::string::npos);
   by_default.comm_is_default = true;
-  EXPECT_THAT(plan_table(by_default), HasSubstr("nccl-2.28:544 (the newest known, --comm chooses)"));
+  EXPECT_THAT(plan_table(by_default), HasSubstr("nccl-2.28:544 (the newest known, whatever NCCL is here; --comm chooses)"));
   by_default.comm_is_here = true;
   EXPECT_THAT(plan_table(by_default), HasSubstr("nccl-2.28:544 (of the NCCL here, --comm chooses)"));
 }
