@@ -136,8 +136,9 @@ std::optional<std::string> level_line(const CaseResult& result, Provenance prove
     if (&other != best && other.time.low <= best->time.high) { level.emplace_back(other.scheme); }
   }
   if (level.empty()) { return std::nullopt; }
+  const std::string_view otherwise = level.size() == 1 ? "measure on GPUs, or take either" : "measure on GPUs, or take any of them";
   return fmt::format("{} cannot be told from {}, whose intervals overlap: {}", best->scheme, fmt::join(level, ", "),
-                     provenance == Provenance::simulated ? "measure on GPUs, or take either" : "more --trials may tell");
+                     provenance == Provenance::simulated ? otherwise : "more --trials may tell");
 }
 
 }  // namespace

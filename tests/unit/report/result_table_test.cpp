@@ -65,6 +65,9 @@ TEST(ResultTable, NamesSchemesThatCannotBeToldFromTheBest) {
   EXPECT_EQ(others(28'201), "");
   EXPECT_EQ(others(28'200),
             "# shaped_priority cannot be told from sequential, whose intervals overlap: measure on GPUs, or take either");
+  result.results[1].time = result.results.front().time;
+  EXPECT_TRUE(line_with(to_table(result, example_origin()), "cannot be told from")
+                  .ends_with("from sequential, concurrent, whose intervals overlap: measure on GPUs, or take any of them"));
   Origin measured = example_origin();
   measured.provenance = Provenance::measured;
   EXPECT_NE(line_with(to_table(result, measured), "overlap: more --trials may tell"), "");
