@@ -10,8 +10,9 @@ says 'held out ones half are within'
 says 'link_mb_per_s'
 expect 0 bench --backend sim --device mine.json --suite quick --only gelu --trials 1
 says 'model: elbowroom calibrate'
-expect 0 validate rows "$ELBOWROOM_SOURCE_DIR/data/h200x2-gelu-cublas.csv" --device ./mine.json
-expect 2 validate rows "$ELBOWROOM_SOURCE_DIR/data/h200x2-gelu-cublas.csv" --device h900
+head -9 "$ELBOWROOM_SOURCE_DIR/data/h200x2.csv" >rows.csv
+expect 0 validate rows rows.csv --device ./mine.json
+expect 2 validate rows rows.csv --device h900
 complains "--device: device 'h900' is not in the catalog"
 expect 0 plan --device ./mine.json --threads 256 --registers 56
 

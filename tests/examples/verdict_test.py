@@ -89,7 +89,7 @@ def noise(kind: str, generator: random.Random) -> list[float]:
 
 
 class ErrorRateTest(unittest.TestCase):
-    TRIALS = 4000
+    TRIALS = 2000
 
     def rate(self, kind: str, shift: float, wrong: tuple[str, ...]) -> float:
         generator = random.Random(f"{kind} {shift}")
