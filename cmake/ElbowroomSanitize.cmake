@@ -9,31 +9,18 @@ endif()
 
 # What the fuzzers of tests/fuzz link: the parsers and what they stand on.
 set(ELBOWROOM_FUZZED_LAYERS run base ranks model trace plan energy tune report explain page)
-# Of them, those whose code runs briefly in tests: two thirds of the time that they took to compile went to optimising them. Each process reads
-# the catalog of devices, so that `model` is none of these.
-set(unoptimised_layers report explain page)
 
-# A sanitizer's tree is compiled to run its tests once: it optimises what then runs for long, the simulator and most of what is fuzzed, and
-# reads the large headers once. The fuzzers follow their coverage through the same objects as the tests link.
+# A sanitizer's tree is compiled to run its tests once: two thirds of the time that a layer took went to optimising it, so that only those are
+# optimised which run for long, the simulator and what each process reads the catalog of devices with. Large headers are read once. The fuzzers
+# follow their coverage through the same objects as the tests link.
 function(elbowroom_sanitize_layer layer)
   if(layer STREQUAL "backend_sim")
     target_compile_options(elbowroom_backend_sim PRIVATE -O1)
-    return()
-  endif()
-  if(NOT ELBOWROOM_FUZZERS OR NOT layer IN_LIST ELBOWROOM_FUZZED_LAYERS)
+  elseif(NOT ELBOWROOM_FUZZERS OR NOT layer IN_LIST ELBOWROOM_FUZZED_LAYERS)
     elbowroom_read_once(elbowroom_${layer})
-    return()
+  elseif(layer STREQUAL "model")
+    elbowroom_read_once(elbowroom_model -O1 -fsanitize=fuzzer-no-link)
+  else()
+    elbowroom_read_once(elbowroom_${layer} -O0 -fsanitize=fuzzer-no-link)
   endif()
-  set(level -O1)
-  if(layer IN_LIST unoptimised_layers)
-    set(level -O0)
-  endif()
-  set(options ${level} -fsanitize=fuzzer-no-link)
-  set(headers elbowroom_fuzzed_headers${level})
-  if(NOT TARGET ${headers})
-    elbowroom_headers(${headers} HEADERS <fmt/format.h> <nlohmann/json.hpp> OPTIONS ${options}
-      LIBRARIES elbowroom_fmt nlohmann_json::nlohmann_json)
-  endif()
-  target_compile_options(elbowroom_${layer} PRIVATE ${options})
-  target_precompile_headers(elbowroom_${layer} REUSE_FROM ${headers})
 endfunction()
