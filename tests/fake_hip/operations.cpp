@@ -19,7 +19,6 @@ int finish_stream(Stream& stream) {
 
 namespace {
 
-constexpr bool kPerThread = true;
 constexpr std::uint64_t kCopyNanoseconds = 1000;
 
 std::uint64_t copy_nanoseconds(std::size_t bytes) { return kCopyNanoseconds + bytes / 1000; }

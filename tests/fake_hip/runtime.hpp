@@ -167,6 +167,9 @@ struct Settings {
 };
 const Settings& settings();
 int current_device();
+/// The default stream of a call whose name ends in `_spt`.
+constexpr bool kPerThread = true;
+
 constexpr int kComputeUnits = 110;
 constexpr int kGreatestPriority = -1;
 constexpr int kLeastPriority = 1;

@@ -11,7 +11,6 @@ using namespace fake_hip;
 
 namespace {
 
-constexpr bool kPerThread = true;
 std::size_t streams_made = 0;
 
 int synchronize(const char* name, hip::Stream stream, bool per_thread) {
