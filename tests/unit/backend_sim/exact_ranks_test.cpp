@@ -168,7 +168,7 @@ TEST(ExactRanks, UnequalRanksOf256WaitForTheSlowest) {
   parallel.pp = 4;
   parallel.tp = 8;
   parallel.dp = 8;
-  parallel.micro = 2;
+  parallel.micro = 1;
   TransformerStep request = small(parallel);
   request.sequence = 2'048;
   expect_unequal_ranks_as_exact(request, {2, {}, {}}, 1);
