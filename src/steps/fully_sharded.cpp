@@ -49,7 +49,7 @@ Ends FullySharded::copied_out(const ShardedUnit& unit, const std::string& pass_n
 }
 
 /// Two bytes read for each gradient, and as many written as the buffer has. The first version joins them in bf16, casts that to f32
-/// where ranks add f32, and divides in place.
+/// where ranks add f32, and divides in place (findings/torch_fsdp1_joins_casts_divides.sh).
 std::vector<Gradient> FullySharded::copied_in(const std::string& name, const std::vector<Gradient>& gradients) {
   if (request_.shard_copies == ShardCopies::none || gradients.empty()) { return gradients; }
   Ends made;
