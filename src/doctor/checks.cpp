@@ -18,6 +18,7 @@ namespace {
 using detail::dotted_version;
 
 // The least versions that the parts need; docs/symmetric-memory.md and docs/run.md say what for.
+constexpr const char* kOtherPython = "call doctor with the program's Python first on PATH";
 constexpr int kOldestNccl = 21800;
 constexpr int kSymmetricNccl = 22800;
 constexpr std::uint64_t kEnoughSharedMemory = std::uint64_t{1} << 30U;
@@ -157,10 +158,8 @@ std::optional<Check> settings(const Facts& facts) {
 
 Check torch(const Python& python) {
   const std::string who = python.program.empty() ? "python3" : python.program;
-  if (python.problem) {
-    return absent("PyTorch", fmt::format("{}: {}", who, *python.problem), "call doctor with the program's Python first on PATH");
-  }
-  if (!python.torch) { return absent("PyTorch", fmt::format("not installed in {} ({})", who, python.version)); }
+  if (python.problem) { return absent("PyTorch", fmt::format("{}: {}", who, *python.problem), kOtherPython); }
+  if (!python.torch) { return absent("PyTorch", fmt::format("not installed in {} ({})", who, python.version), kOtherPython); }
   const std::string found = fmt::format("{}, {}, in {}", *python.torch, python.cuda ? "CUDA " + *python.cuda : "without CUDA", who);
   if (!python.cuda) { return absent("PyTorch", found); }
   if (python.refused.empty()) { return ok("PyTorch", found + ": DDP and FSDP2 buffers can be placed"); }

@@ -196,9 +196,9 @@ std::string to_table(const TunedCase& tuned, const Origin& origin, std::size_t w
   }
   text += energy_lines(tuned);
   const std::optional<double> reached = efficiency(tuned);
-  text +=
-      fmt::format("# chosen: {}: {}, {} ms{}\n", to_string(tuned.choice.scheme), in_words(tuned.choice.plan),
-                  milliseconds(tuned.choice.time), reached ? fmt::format(", {:.1f} % of the critical path", 100 * *reached) : "");
+  text += fmt::format("# chosen: {}: {}, {} ms{}\n", to_string(tuned.choice.scheme), in_words(tuned.choice.plan),
+                      milliseconds(tuned.choice.time),
+                      reached ? fmt::format(", {:.1f} % of what the critical path saves", 100 * *reached) : "");
   if (tuned.acts_on) { text += fmt::format("# acts on a part: {}\n", *tuned.acts_on); }
   return text + fmt::format("# because: {}\n", tuned.choice.reason);
 }

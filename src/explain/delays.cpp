@@ -41,8 +41,12 @@ Delay delay_of(const RankView& view, std::size_t index) {
   const Collective& collective = view.collectives[index];
   if (!collective.launched) { return delay; }
   const Time begin = collective.time.begin;
-  Time ready = *collective.launched;
-  if (const auto done = view.end_of_compute_launched_before(ready)) { ready = std::max(ready, std::min(*done, begin)); }
+  // A recording that begins within a program's run has launches whose kernels come seconds later, and nothing of what ran
+  // meanwhile.
+  Time ready = std::max(*collective.launched, view.trace.rows.begin.front());
+  if (const auto done = view.end_of_compute_launched_before(*collective.launched)) {
+    ready = std::max(ready, std::min(*done, begin));
+  }
   const std::optional<std::size_t> queue = before_on_stream(view, index);
   const Time free = queue ? view.collectives[*queue].time.end : ready;
   if (queue && free > ready && begin - free <= view.dispatch && begin >= free) {

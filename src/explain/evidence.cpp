@@ -102,6 +102,12 @@ std::string of_power(const RankView& view, const Exposure& exposure) {
                      100 * below_most_clock(view.trace, time), duration(length_within(view.compute, time)));
 }
 
+std::string of_link(const RankView& view, const Exposure& exposure, const Split& split) {
+  const bool alone = view.trace.world_size.value_or(2) > 1 && !view.waiting[exposure.collective];
+  return fmt::format("the step has {} of communication and {} of computation to hide it{}", duration(split.communication),
+                     duration(split.compute), alone ? "; no other rank's trace has it, so a late peer is not ruled out" : "");
+}
+
 std::string of_unknown(const RankView& view, const Exposure& exposure) {
   if (exposure.time.end < view.collectives[exposure.collective].time.end) {
     return "it went on beside what ran next, so that this is a gap between two kernels";
@@ -129,8 +135,7 @@ std::string evidence_of(const RankView& view, const Exposure& exposure, const Sp
     case Cause::program_order:
       return of_program_order(view, exposure);
     case Cause::link:
-      return fmt::format("the step has {} of communication and {} of computation to hide it", duration(split.communication),
-                         duration(split.compute));
+      return of_link(view, exposure, split);
     case Cause::kernel_gaps:
       return of_kernel_gaps(view, exposure);
     case Cause::copies:

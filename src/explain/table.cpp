@@ -121,14 +121,17 @@ std::string stragglers_text(const Explanation& explanation) {
   return text.empty() ? text : "\nwho comes last\n" + text;
 }
 
+std::string runs_in_words(std::size_t runs) { return fmt::format("{} run{}", runs, runs == 1 ? "" : "s"); }
+
 std::string inflation_table(const Explanation& explanation) {
   std::string text;
   for (const ClassInflation& one : explanation.inflation) {
     if (one.runs == 0) {
-      text += fmt::format("  {:<14}{} runs beside communication, none alone to compare with\n", one.kernels, one.unknown);
+      text += fmt::format("  {:<14}{} beside communication, none alone to compare with\n", one.kernels, runs_in_words(one.unknown));
     } else {
-      text += fmt::format("  {:<14}{:>11} a step  {:.2f} of the time alone, {} runs\n", one.kernels, of_us(one.us),
-                          one.ratio.value_or(1), one.runs);
+      // Kernels of a class that ran sooner beside communication were others: smaller, or on warmer caches.
+      text += fmt::format("  {:<14}{:>11} a step  {:.2f} of the time alone, {}\n", one.kernels, one.us < 0 ? "-" : of_us(one.us),
+                          one.ratio.value_or(1), runs_in_words(one.runs));
     }
   }
   return text.empty() ? text : "\nkernels beside communication, more than alone\n" + text;
@@ -169,7 +172,15 @@ std::string sentence(const Explanation& explanation) {
     return fmt::format("Computation fills {} of a step of {}; no cause costs a percent of it.", percent(parts.compute, parts.step),
                        of_us(parts.step));
   }
-  if (parts.host_not_launched >= largest && parts.host_not_launched >= parts.waiting_unknown) {
+  const bool waits_for_host = parts.host_not_launched >= largest && parts.host_not_launched >= parts.waiting_unknown;
+  constexpr double kMostly = 0.9;
+  if (parts.compute >= kMostly * parts.step && (waits_for_host || parts.waiting_unknown > largest)) {
+    return fmt::format("Computation fills {} of a step of {}; the GPU {}.", percent(parts.compute, parts.step), of_us(parts.step),
+                       waits_for_host
+                           ? fmt::format("waits for the host {}", of_us(parts.host_not_launched))
+                           : fmt::format("is idle {} behind something that is not in the trace", of_us(parts.waiting_unknown)));
+  }
+  if (waits_for_host) {
     return fmt::format("The GPU waits for the host {} of a step of {} ({}): nothing was launched.", of_us(parts.host_not_launched),
                        of_us(parts.step), percent(parts.host_not_launched, parts.step));
   }

@@ -184,7 +184,7 @@ void refuse_what_gains_nothing(std::vector<WhatIf>& changes) {
 
 WhatIfs what_if(const std::vector<RankView>& views) {
   WhatIfs result;
-  if (std::all_of(views.begin(), views.end(), [](const RankView& view) { return view.collectives.empty(); })) { return result; }
+  const bool communicates = std::any_of(views.begin(), views.end(), [](const RankView& view) { return !view.collectives.empty(); });
   std::vector<Replay> replays;
   replays.reserve(views.size());
   std::vector<ReplayedStep> steps;
@@ -204,6 +204,7 @@ WhatIfs what_if(const std::vector<RankView>& views) {
           : "";
   const Subjects subjects = subjects_of(views);
   for (const ChangeRow& row : all_changes()) {
+    if (!communicates && !row.conditions.host_ahead) { continue; }
     result.changes.push_back({std::string(row.name),
                               std::string(row.words),
                               {},

@@ -68,7 +68,7 @@ Figures chosen_figures(Members& members, const Chosen& chosen) {
                                   {"comm_alone_us", "communication alone"}}) {
     add(name, members.exact(tag), "us", tag);
   }
-  add("share of the critical path", members.exact("overlap_efficiency"), "share", "overlap_efficiency");
+  add("share of what the critical path saves", members.exact("overlap_efficiency"), "share", "overlap_efficiency");
   Timed ratio;
   read_interval(members, "ratio", ratio);
   add("ratio to the best baseline", ratio.median, "", "ratio.median");

@@ -44,14 +44,15 @@ expect 0 explain --after 0.3 --json early.json -- "$RECORDED_PROGRAM" 1.2
 has_steps early.json
 # Nothing was recorded: the command was too short and keeps its exit code, or it used no GPU.
 expect 0 explain --after 3 -- "$RECORDED_PROGRAM" 0.5
-complains 'nothing was recorded: the command ended after 0.'
+complains 'the command ended after 0.'
 complains 's, before the recording at 3 s; expected a command that repeats steps for some seconds'
 expect 0 explain --after 3 -- "$RECORDED_PROGRAM" 1.2
 complains 's, before the recording at 3 s; --after 0.'
 expect 3 explain -- bash -c 'exit 3'
 complains 'before the recording at 60 s'
 expect 1 explain --after 0 -- true
-complains 'nothing was recorded: the command used no GPU'
+complains 'nothing was recorded: '
+complains 'the command used no GPU'
 expect 127 explain -- no-such-command
 expect 0 explain --after 0.3 -- "$RECORDED_PROGRAM" 1 fork
 says 'Communication is exposed'

@@ -170,7 +170,7 @@ TEST(FlowsBesideSimGrid, Pipelines) {
   }
 }
 
-TEST(FlowsBesideSimGrid, AllToAll) { expect_alike(all_to_all(32, 1e5), 32); }
+TEST(FlowsBesideSimGrid, AllToAll) { expect_alike(all_to_all(64, 1e5), 64); }
 
 }  // namespace
 }  // namespace elbowroom

@@ -16,6 +16,7 @@
 #include "explain/tar.hpp"
 #include "preload/recorder.hpp"
 #include "run/recording.hpp"
+#include "run_backend.hpp"
 #include "run_preload.hpp"
 #include "run_request.hpp"
 
@@ -95,9 +96,11 @@ Status CommandRecording::keep(const std::string& file) const {
 }
 
 std::string nothing_recorded(double ran_seconds, double after_seconds) {
-  if (ran_seconds >= after_seconds) { return "nothing was recorded: the command used no GPU"; }
-  const std::string ended = fmt::format("nothing was recorded: the command ended after {:.1f} s, before the recording at {:g} s",
-                                        ran_seconds, after_seconds);
+  const std::string begin = fmt::format(
+      "nothing was recorded: {}", driver_can_be_loaded(preload::RunBackend::cuda) ? "" : "no CUDA driver here (libcuda.so.1); ");
+  if (ran_seconds >= after_seconds) { return begin + "the command used no GPU"; }
+  const std::string ended =
+      fmt::format("{}the command ended after {:.1f} s, before the recording at {:g} s", begin, ran_seconds, after_seconds);
   if (ran_seconds < 1) { return ended + "; expected a command that repeats steps for some seconds"; }
   const double half = ran_seconds / 2;
   return fmt::format("{}; --after {:g}", ended, half < 1 ? std::floor(half * 10) / 10 : std::floor(half));

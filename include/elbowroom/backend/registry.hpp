@@ -34,7 +34,7 @@ struct BackendOptions {
   std::optional<MachineSpec> machine =
       std::nullopt;  ///< sim: what its ranks are on; absent: the first of the catalog with such devices
   std::optional<OwnRank> own_rank = std::nullopt;  ///< cuda, hip: absent where this process drives every rank of a step
-  NoticeSink notice;
+  NoticeSink notice{};
 };
 
 struct BackendEntry {

@@ -94,6 +94,15 @@ TEST(ExplainWords, NameTheHostWhereItIsLate) {
   EXPECT_THAT(in_words(explain(std::move(traces))), StartsWith("The GPU waits for the host 400 us of a step of 600 us (66.7 %)"));
 }
 
+TEST(ExplainWords, BeginWithComputationWhereItIsMostOfTheStep) {
+  TraceText text;
+  text.kernel("first", 7, 0, 500, 0).kernel("second", 7, 540, 1000, 535);
+  std::vector<Trace> traces;
+  traces.push_back(text.trace());
+  EXPECT_THAT(in_words(explain(std::move(traces))),
+              StartsWith("Computation fills 96.0 % of a step of 1.00 ms; the GPU waits for the host 40.0\nus.\n"));
+}
+
 TEST(ExplainWords, SayWhereNothingIsLost) {
   TraceText text;
   text.kernel("first", 7, 0, 100, 0).kernel("second", 7, 100, 200, 1);

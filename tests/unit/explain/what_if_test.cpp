@@ -97,6 +97,14 @@ std::string ring(int blocks) {
   return fmt::format(R"("registers per thread": 96, "shared memory": 82240, "grid": [{}, 1, 1], "block": [544, 1, 1])", blocks);
 }
 
+TEST(Replay, CountsNoDelayBeforeTheFirstRow) {
+  // The all-reduce was launched 990 us before anything is recorded, and began behind `first`: it takes 1000 to 1300 as it did.
+  TraceText text;
+  text.kernel("first", 7, 1000, 1100, 500).kernel(kAllReduce, 20, 1103, 1203, 10).kernel("second", 7, 1206, 1300, 600);
+  const RankView view = view_of(text.trace());
+  EXPECT_NEAR(static_cast<double>(replayed(view, {})), 300'000, 6'000);
+}
+
 TEST(BlockBudget, SaysHowFastARingIsOnFewerBlocks) {
   // On an H200 a block sends 512 threads of 90 MB/s, which are more than the 22 GB/s of an SM. 24 blocks have 528, and the links
   // 357: 16 blocks send 352 of 357, and 8 blocks 176. Of a transfer 38 us are its start.
@@ -231,11 +239,15 @@ TEST(WhatIf, RefusesAGateThatOnlyCosts) {
   EXPECT_EQ(change_of(what_if(views), "gate").refused, "it costs more than it can gain");
 }
 
-TEST(WhatIf, SaysNothingWithoutCommunication) {
+TEST(WhatIf, AsksOnlyForTheHostWithoutCommunication) {
+  // Launched 400 us late: with the host ahead 100 + 100 us are left of 600, and what the device needs between two kernels.
   TraceText text;
   std::vector<RankView> views;
-  views.push_back(view_of(text.kernel("first", 7, 100, 200, 90).trace()));
-  EXPECT_TRUE(what_if(views).changes.empty());
+  views.push_back(view_of(text.kernel("first", 7, 0, 100, 0).kernel("second", 7, 500, 600, 495).trace()));
+  const WhatIfs found = what_if(views);
+  ASSERT_EQ(found.changes.size(), 1U);
+  EXPECT_EQ(found.changes[0].change, "host_ahead");
+  EXPECT_NEAR(found.changes[0].step.median.count(), 205, 6);
 }
 
 }  // namespace
