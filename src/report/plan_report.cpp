@@ -57,7 +57,7 @@ std::string footprint_line(const KernelFootprint& footprint) {
 }
 
 std::string comm_line(const DeviceLimits& device, const CommKernel& comm, bool is_default, bool is_here) {
-  std::string_view choice = "";
+  std::string_view choice;
   if (is_default && is_here) {
     choice = " (of the NCCL here, --comm chooses)";
   } else if (is_default) {
