@@ -65,6 +65,9 @@ TEST(CoreLanes, AsksForTheFirstEndsOfEachStream) {
     asked += program.core->on_launched(decision.ticket, LaunchOutcome::ok) != kNoEvent ? 1 : 0;
   }
   EXPECT_EQ(asked, 63);
+  const Decision first = program.core->on_launch(program.facts(kAllReduce, kOtherComputeStream));
+  EXPECT_NE(program.core->on_launch(program.facts(kAllReduce, kOtherComputeStream)).ticket, 0U);
+  EXPECT_EQ(program.core->on_launched(first.ticket, LaunchOutcome::ok), kNoEvent) << "another thread's collective is under way";
   Program observer(rules_of(Policy::observe));
   const Decision decision = observer.core->on_launch(observer.facts(kAllReduce, kCommStream));
   EXPECT_EQ(observer.core->on_launched(decision.ticket, LaunchOutcome::ok), kNoEvent) << "nothing is added";
