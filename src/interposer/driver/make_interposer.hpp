@@ -138,12 +138,11 @@ void make() {
 template <class D>
 Interposer<D>* interposer() {
   Interposer<D>* state = Made<D>::interposer.load(std::memory_order_acquire);
-  // Made in any case, for the report that says why.
-  if (stands_aside() && state != nullptr) [[unlikely]] { return nullptr; }
   if (OwnMutex::held_here()) [[unlikely]] {
     stand_aside(Unusual::reentered);
     return nullptr;
   }
+  // Made in any case, for the report that says why it stands aside.
   if (state == nullptr) [[unlikely]] {
     const OwnMutex::Busy making;  // a handler that interrupts this would wait for ever to have it made
     pthread_once(&Made<D>::once, &make<D>);
