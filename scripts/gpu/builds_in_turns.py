@@ -66,7 +66,7 @@ def programs(options: argparse.Namespace) -> dict[str, list[str]]:
 def launch(command: list[str], build: str, policy: str, timeout: float) -> list[dict[str, Any]]:
     """One row for each example that the process ran."""
     environment = dict(os.environ, NCCL_NVLS_ENABLE="0")
-    done = launched.run([build, "run", *f"--policy={policy}".split("+"), "--", *command] if build else command, environment, timeout)
+    done = launched.run([build, "run", *(catalog.run_arm(f"--policy={policy}").elbowroom or ()), "--", *command] if build else command, environment, timeout)
     if done.code != 0:
         return [{"code": done.code, "errors": done.errors[-1500:]}]
     rows = []

@@ -17,8 +17,8 @@ namespace {
 
 using detail::dotted_version;
 
-// The least versions that the parts need; docs/symmetric-memory.md and docs/run.md say what for.
 constexpr const char* kOtherPython = "call doctor with the program's Python first on PATH";
+// The least versions that the parts need; docs/symmetric-memory.md and docs/run.md say what for.
 constexpr int kOldestNccl = 21800;
 constexpr int kSymmetricNccl = 22800;
 constexpr std::uint64_t kEnoughSharedMemory = std::uint64_t{1} << 30U;

@@ -102,10 +102,12 @@ std::string of_power(const RankView& view, const Exposure& exposure) {
                      100 * below_most_clock(view.trace, time), duration(length_within(view.compute, time)));
 }
 
+constexpr std::string_view kAlone = "no other rank's trace has it, so a late peer is not ruled out";
+
 std::string of_link(const RankView& view, const Exposure& exposure, const Split& split) {
   const bool alone = view.trace.world_size.value_or(2) > 1 && !view.waiting[exposure.collective];
   return fmt::format("the step has {} of communication and {} of computation to hide it{}", duration(split.communication),
-                     duration(split.compute), alone ? "; no other rank's trace has it, so a late peer is not ruled out" : "");
+                     duration(split.compute), alone ? fmt::format("; {}", kAlone) : "");
 }
 
 std::string of_unknown(const RankView& view, const Exposure& exposure) {
@@ -113,8 +115,7 @@ std::string of_unknown(const RankView& view, const Exposure& exposure) {
     return "it went on beside what ran next, so that this is a gap between two kernels";
   }
   const bool alone = !view.waiting[exposure.collective];
-  const std::string_view peers =
-      alone ? "no other rank's trace has it, so a late peer is not ruled out" : "no cause accounts for half of it";
+  const std::string_view peers = alone ? kAlone : "no cause accounts for half of it";
   if (!exposure.next) { return fmt::format("nothing runs behind it; {}", peers); }
   if (!view.trace.launched(*exposure.next)) { return fmt::format("the launch of what runs next is not in the trace; {}", peers); }
   return std::string(peers);
