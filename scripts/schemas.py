@@ -89,6 +89,8 @@ MAPS = {"versions", "refused", "environment", "passed_through", "without_driver"
 READ = {"scenario", "step", "machine"}
 # Between processes of Elbowroom, or no JSON.
 WITHOUT_SCHEMA = {"page", "markdown", "run-process", "symmetric", "tuning"}
+# The page that describes the members of what users write by hand.
+PAGES = {"scenario": ROOT / "docs" / "cases.md"}
 SHORT = 400  # characters of an example's string
 
 
@@ -208,10 +210,31 @@ def without_schema() -> list[str]:
     return [f"elbowroom.{kind}/1: no schema" for kind in sorted(kinds - WITHOUT_SCHEMA) if not schema_file(kind).exists()]
 
 
+def members(schema: JSON) -> set[str]:
+    inner = [*schema.get("properties", {}).values(), *([schema["items"]] if "items" in schema else [])]
+    return {*schema.get("properties", {}), *(name for one in inner for name in members(one))}
+
+
+def undescribed(schema: JSON, page: str) -> list[str]:
+    """Members that stand in no span of code of the page's text; its blocks are examples."""
+    spans = re.findall(r"`([^`\n]+)`", re.sub(r"^    .*$", "", page, flags=re.M))
+    return sorted(members(schema) - {"schema"} - {word for span in spans for word in re.findall(r"\w+", span)})
+
+
+def without_description() -> list[str]:
+    found = []
+    for kind, page in PAGES.items():
+        text, schema = page.read_text(encoding="utf-8"), json.loads(schema_file(kind).read_text(encoding="utf-8"))
+        found += [f"{page.relative_to(ROOT)}: nothing of {name}, a member of elbowroom.{kind}/1" for name in undescribed(schema, text)]
+        if "made_up" not in undescribed({"properties": {"made_up": {}}}, text):
+            found.append(f"{page.relative_to(ROOT)}: a member that nobody described is not noticed")
+    return found
+
+
 def check(program: str) -> list[str]:
     import jsonschema
 
-    found = without_schema()
+    found = [*without_schema(), *without_description()]
     now = written(program)
     for kind in sorted({*now, *KEPT, "explain"}):
         validator = jsonschema.Draft202012Validator(closed(json.loads(schema_file(kind).read_text(encoding="utf-8"))))
