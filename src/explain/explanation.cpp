@@ -255,7 +255,7 @@ Explanation explain(std::vector<Trace> traces) {
   result.kinds = kinds_of(views, meetings);
   result.stragglers = stragglers_of(views, meetings, static_cast<double>(result.steps));
   result.inflation = inflation_over(views, static_cast<double>(steps.size()));
-  result.what_if = what_if(views);
+  result.what_if = what_if(views, result.step.median);
   result.kernels = kernels_over(views, static_cast<double>(steps.size()));
   return result;
 }

@@ -140,7 +140,8 @@ std::string inflation_table(const Explanation& explanation) {
 std::string what_if_text(const Explanation& explanation) {
   const WhatIfs& all = explanation.what_if;
   if (all.changes.empty()) { return ""; }
-  std::string text = fmt::format("\nwhat if (the replay misses steps by {:.1f} %)\n", 100 * all.replay_error.value_or(0));
+  std::string text = fmt::format("\nwhat if, of the median step of {} (the replay misses steps by {:.1f} %)\n",
+                                 of_us(explanation.step.median.count()), 100 * all.replay_error.value_or(0));
   for (const WhatIf& one : all.changes) {
     if (!one.refused.empty()) { continue; }
     text += fmt::format("  {:<18}{:>10}{:>9}  {}..{}{}\n", one.change, of_us(one.step.median.count()),

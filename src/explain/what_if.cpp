@@ -128,41 +128,42 @@ double median_ratio(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Of the steps of one rank.
+/// Of the steps of one rank, as shares of its median step.
 struct RankPrediction {
-  std::vector<Microseconds> times;
   double ratio = 1;
+  double low = 1;
+  double high = 1;
 };
 
-RankPrediction of_rank(const Replay& replay, const Conditions& conditions, const std::vector<ReplayedStep>& steps) {
-  RankPrediction result;
-  std::vector<double> ratios;
+/// Absent for a rank without steps.
+std::optional<RankPrediction> of_rank(const Replay& replay, const Conditions& conditions, const std::vector<ReplayedStep>& steps) {
+  std::vector<Microseconds> measured, predicted;
   for (const ReplayedStep& step : steps) {
     if (step.replay != &replay) { continue; }
     const Time before = conditions.by_class ? std::max<Time>(replay.length(step.step, {.by_class = true}), 1) : step.as_it_ran;
-    ratios.push_back(ratio_of(replay.length(step.step, conditions), before));
-    result.times.emplace_back(static_cast<double>(step.step.length()) / 1000 * ratios.back());
+    measured.emplace_back(static_cast<double>(step.step.length()) / 1000);
+    predicted.push_back(measured.back() * ratio_of(replay.length(step.step, conditions), before));
   }
-  if (!ratios.empty()) { result.ratio = median_ratio(std::move(ratios)); }
-  return result;
+  if (measured.empty()) { return std::nullopt; }
+  const Microseconds median = rank_interval(measured).median;
+  const RankInterval times = rank_interval(predicted);
+  return RankPrediction{times.median / median, times.low / median, times.high / median};
 }
 
 /// Ranks end a step together: the one that gains least says how long it takes. Where no rank waits for another that is the one
 /// which gains most. The interval is over its steps, widened by what the replay misses.
-void predict(WhatIf& one, const Conditions& conditions, const std::vector<Replay>& replays, const std::vector<ReplayedStep>& steps,
-             double error) {
+void predict(WhatIf& one, Microseconds median, const Conditions& conditions, const std::vector<Replay>& replays,
+             const std::vector<ReplayedStep>& steps, double error) {
   std::optional<RankPrediction> chosen;
   const bool balanced = conditions.peers_on_time && conditions.transfer != 0;
   for (const Replay& replay : replays) {
-    RankPrediction rank = of_rank(replay, conditions, steps);
-    if (rank.times.empty()) { continue; }
-    const bool decides = !chosen || (balanced ? rank.ratio < chosen->ratio : rank.ratio > chosen->ratio);
-    if (decides) { chosen = std::move(rank); }
+    const std::optional<RankPrediction> rank = of_rank(replay, conditions, steps);
+    if (!rank) { continue; }
+    const bool decides = !chosen || (balanced ? rank->ratio < chosen->ratio : rank->ratio > chosen->ratio);
+    if (decides) { chosen = rank; }
   }
-  one.step = rank_interval(chosen->times);
-  one.step.low *= 1 - error;
-  one.step.high *= 1 + error;
   one.ratio = chosen->ratio;
+  one.step = {median * one.ratio, median * chosen->low * (1 - error), median * chosen->high * (1 + error)};
   if (one.ratio >= 1) { one.how.clear(); }
 }
 
@@ -182,7 +183,7 @@ void refuse_what_gains_nothing(std::vector<WhatIf>& changes) {
 
 }  // namespace
 
-WhatIfs what_if(const std::vector<RankView>& views) {
+WhatIfs what_if(const std::vector<RankView>& views, Microseconds median) {
   WhatIfs result;
   const bool communicates = std::any_of(views.begin(), views.end(), [](const RankView& view) { return !view.collectives.empty(); });
   std::vector<Replay> replays;
@@ -215,7 +216,7 @@ WhatIfs what_if(const std::vector<RankView>& views) {
     WhatIf& one = result.changes.back();
     if (one.refused.empty() && row.conditions.comm_blocks > 0) { one.refused = refusal(row.conditions.comm_blocks, replays); }
     if (!one.refused.empty()) { continue; }
-    predict(one, row.conditions, replays, steps, *result.replay_error);
+    predict(one, median, row.conditions, replays, steps, *result.replay_error);
     // Of one rank alone a late peer cannot be told from a slow link.
     one.ceiling = one.ceiling || (row.conditions.transfer != 1 && !subjects.waiting);
   }

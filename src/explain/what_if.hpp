@@ -13,8 +13,8 @@ namespace elbowroom::explain {
 struct WhatIf {
   std::string change;
   std::string words;     ///< "kernels last as long as alone"
-  RankInterval step;     ///< over the steps of all ranks; zero where refused
-  double ratio = 1;      ///< of the replayed step, in the median
+  RankInterval step;     ///< what the median step would be; zero where refused
+  double ratio = 1;      ///< of that to the median step
   bool ceiling = false;  ///< no control reaches it: the most that controls of this kind can gain
   std::string how;       ///< a command line or what to do; empty where nothing is known
   std::string refused;   ///< why it cannot act, or nothing can be said of it
@@ -25,7 +25,8 @@ struct WhatIfs {
   std::optional<double> replay_error;  ///< of a step, in the median; absent without communication
 };
 
-/// Of all ranks' steps. A trace whose steps the replay misses by more than a twentieth gets no predictions.
-WhatIfs what_if(const std::vector<RankView>& views);
+/// Of all ranks' steps, whose median is `median`. A trace whose steps the replay misses by more than a twentieth gets no
+/// predictions.
+WhatIfs what_if(const std::vector<RankView>& views, Microseconds median);
 
 }  // namespace elbowroom::explain

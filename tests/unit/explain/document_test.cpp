@@ -82,6 +82,7 @@ TEST(ExplainWords, BeginWithASentenceAndFit80Columns) {
       words,
       StartsWith("Communication is exposed 95.0 us of a step of 300 us (31.7 %), 95.0 us of it\nbecause the program waits for it"));
   EXPECT_THAT(words, HasSubstr("rank 1: last to 1 of 1 collectives"));
+  EXPECT_THAT(words, HasSubstr("\nwhat if, of the median step of 300 us (the replay misses steps by"));
   std::istringstream lines(words);
   for (std::string line; std::getline(lines, line);) { EXPECT_LE(detail::display_width(line), 80U) << line; }
 }

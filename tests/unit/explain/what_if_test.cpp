@@ -144,7 +144,7 @@ TEST(WhatIf, SaysWhatFewerBlocksCost) {
   }
   std::vector<RankView> views;
   views.push_back(view_of(text.trace()));
-  const WhatIfs found = what_if(views);
+  const WhatIfs found = what_if(views, Microseconds(1240));
   EXPECT_NEAR(change_of(found, "comm_blocks=8").ratio, (1240 + 1028.4) / 1240, 1e-3);
   EXPECT_FALSE(change_of(found, "comm_blocks=8").ceiling);
   EXPECT_THAT(change_of(found, "comm_blocks=32").refused, HasSubstr("waits for nothing that this changes"));
@@ -197,17 +197,31 @@ std::vector<RankView> with_a_late_rank() {
 
 TEST(WhatIf, GoesByTheRankThatGainsLeast) {
   // Without the all-reduce the late rank takes 350 us, the other 200. Where nobody waits the punctual one takes 400 - 150.
-  const WhatIfs found = what_if(with_a_late_rank());
+  const WhatIfs found = what_if(with_a_late_rank(), Microseconds(400));
   EXPECT_EQ(change_of(found, "no_communication").step.median, Microseconds(350));
   EXPECT_EQ(change_of(found, "no_communication").ratio, 0.875);
   EXPECT_EQ(change_of(found, "peers_on_time").step.median, Microseconds(250));
+}
+
+TEST(WhatIf, ComparesWithTheMedianStepOfAllRanks) {
+  // One rank's step takes 400 us and the other's 420, of which the all-reduce has 50: 410 in the median, and the change is 50 /
+  // 420.
+  TraceText longer;
+  longer.rank(1, 2).kernel("first", 7, 100, 350, 90).kernel(kAllReduce, 20, 353, 403, 120).kernel("second", 7, 406, 520, 130);
+  std::vector<RankView> views;
+  views.push_back(view_of(in_a_row().rank(0, 2).trace()));
+  views.push_back(view_of(longer.trace()));
+  add_waiting(meet(views), views);
+  const WhatIfs found = what_if(views, Microseconds(410));
+  EXPECT_DOUBLE_EQ(change_of(found, "no_communication").ratio, 370.0 / 420);
+  EXPECT_DOUBLE_EQ(change_of(found, "no_communication").step.median.count(), 410 * 370.0 / 420);
 }
 
 TEST(WhatIf, SaysWhatALinkAndPunctualPeersWouldMakeOfAStep) {
   // Half of 50 us are 25, of 400.
   std::vector<RankView> views = with_a_late_rank();
   views.pop_back();
-  const WhatIfs found = what_if(views);
+  const WhatIfs found = what_if(views, Microseconds(400));
   EXPECT_EQ(found.replay_error, 0);
   EXPECT_EQ(change_of(found, "link=2").step.median, Microseconds(375));
   EXPECT_EQ(change_of(found, "peers_on_time").step.median, Microseconds(250));
@@ -224,7 +238,7 @@ TEST(WhatIf, RefusesAllWhereTheReplayMissesTheSteps) {
   text.kernel("first", 7, 100, 200, 90).kernel(kAllReduce, 20, 203, 403, 120).kernel("second", 7, 703, 800, 130);
   std::vector<RankView> views;
   views.push_back(view_of(text.trace()));
-  const WhatIfs found = what_if(views);
+  const WhatIfs found = what_if(views, Microseconds(700));
   ASSERT_FALSE(found.changes.empty());
   for (const WhatIf& one : found.changes) { EXPECT_THAT(one.refused, HasSubstr("the replay misses steps by 57 %")); }
 }
@@ -236,7 +250,7 @@ TEST(WhatIf, RefusesAGateThatOnlyCosts) {
   text.kernel("later", 7, 200, 600, 125).kernel("second", 7, 601, 1000, 130);
   std::vector<RankView> views;
   views.push_back(view_of(text.trace()));
-  EXPECT_EQ(change_of(what_if(views), "gate").refused, "it costs more than it can gain");
+  EXPECT_EQ(change_of(what_if(views, Microseconds(900)), "gate").refused, "it costs more than it can gain");
 }
 
 TEST(WhatIf, AsksOnlyForTheHostWithoutCommunication) {
@@ -244,7 +258,7 @@ TEST(WhatIf, AsksOnlyForTheHostWithoutCommunication) {
   TraceText text;
   std::vector<RankView> views;
   views.push_back(view_of(text.kernel("first", 7, 0, 100, 0).kernel("second", 7, 500, 600, 495).trace()));
-  const WhatIfs found = what_if(views);
+  const WhatIfs found = what_if(views, Microseconds(600));
   ASSERT_EQ(found.changes.size(), 1U);
   EXPECT_EQ(found.changes[0].change, "host_ahead");
   EXPECT_NEAR(found.changes[0].step.median.count(), 205, 6);
