@@ -32,6 +32,13 @@ std::string room_column(const ResidencyPlan& plan) {
                                    : fmt::format("{}, pad to {}", blocks, grouped(room->comm_pad_max->count()));
 }
 
+/// What `run` compares on such a vendor's GPUs that needs no room.
+std::string_view without_room(Vendor vendor) {
+  return vendor == Vendor::nvidia
+             ? "      Priority and the launch gate need no room: elbowroom run -- COMMAND compares steps with and without them.\n"
+             : "      Priority needs no room: elbowroom run -- COMMAND compares steps with and without it.\n";
+}
+
 /// What the column of the communication block says where it is no plain number.
 std::string room_in_words(const KernelsReport& report) {
   bool after_pad = false;
@@ -49,8 +56,8 @@ std::string room_in_words(const KernelsReport& report) {
                          report.comm.name);
   }
   if (!blocked.empty()) {
-    lines +=
-        fmt::format("none: no pad makes room for a {} block (blocked by {}).\n", report.comm.name, fmt::join(blocked, "; by "));
+    lines += fmt::format("none: no pad makes room for a {} block (blocked by {}).\n{}", report.comm.name,
+                         fmt::join(blocked, "; by "), without_room(report.device.vendor));
   }
   return lines.empty() ? lines : "\n" + lines;
 }

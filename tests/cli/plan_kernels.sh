@@ -17,10 +17,12 @@ for file in "$work/ptxas.log" "$work/usage.txt"; do
   says '    256         56       4,096            0          4  1: 111,744 to 228,352'
   says 'none                gemm'
   says 'none: no pad makes room for a nccl-2.30:544 block (blocked by registers, shared memory).'
+  says '      Priority and the launch gate need no room: elbowroom run -- COMMAND compares steps with and without them.'
 done
 printf 'arch = sm_90\n Function small:\n  REG:16 STACK:0 SHARED:1024 LOCAL:0\n' >"$work/small.txt"
 expect 0 plan "$work/small.txt" --device h200 --threads 256 --comm nccl-2.28:544
 says '1, pad to 127,616'
+grep -q Priority "$out" && fail 'gives a next step to a kernel that has room'
 says 'N, pad to P: a pad of at most P B holds the kernel at N blocks per SM, and a nccl-2.28:544 block has room.'
 expect 0 plan "$work/usage.txt" --device h200 --threads 256 --json
 says '"schema": "elbowroom.kernels/1"'
@@ -43,6 +45,9 @@ hsaco=$ELBOWROOM_SOURCE_DIR/tests/fuzz/corpus/kernels/hsaco
 expect 0 plan "$hsaco" --device mi300x --threads 128
 says '    256          3       4,096            0         '
 says '    128          2           0            0         '
+# HIP has no gate.
+expect 0 plan "$hsaco" --device mi300x --threads 1024 --comm 1024,128,65536,0,1
+says '      Priority needs no room: elbowroom run -- COMMAND compares steps with and without it.'
 
 # A folder of Triton's cache: threads and dynamic memory stand beside the code. cuobjdump is a stand-in.
 mkdir -p "$work/triton/abc"
