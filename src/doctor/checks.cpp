@@ -97,8 +97,13 @@ Check gpus(const Facts& facts) {
   if (std::ranges::any_of(facts.gpus, [&](const Gpu& gpu) { return gpu.name != facts.gpus.front().name; })) {
     found += " and others";
   }
-  if (count == 1) { return absent("GPUs", std::move(found), "collectives need two or more"); }
   return ok("GPUs", std::move(found));
+}
+
+std::optional<Check> second_gpu(const Facts& facts) {
+  if (facts.gpus.size() != 1) { return std::nullopt; }
+  return absent("second GPU", "none here, and collectives need two",
+                "bench and tune simulate; run acts in jobs of several hosts alone");
 }
 
 std::optional<Check> partitions(const Facts& facts) {
@@ -245,6 +250,7 @@ std::vector<Check> checks_of(const Facts& facts) {
   add(library_path(facts));
   add(driver(facts));
   add(gpus(facts));
+  add(second_gpu(facts));
   add(links(facts));
   add(partitions(facts));
   add(mps(facts));

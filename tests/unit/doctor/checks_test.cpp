@@ -168,7 +168,10 @@ TEST(Doctor, LeavesEmptyEntriesOut) {
 TEST(Doctor, SaysWithoutAskingThatOneGpuHasNoPeer) {
   Facts facts = healthy();
   facts.gpus.pop_back();
-  EXPECT_EQ(named(facts, "GPUs").state, State::absent);
+  EXPECT_EQ(named(facts, "GPUs").state, State::ok);
+  EXPECT_EQ(named(facts, "second GPU").state, State::absent);
+  EXPECT_EQ(named(facts, "second GPU").found, "none here, and collectives need two");
+  EXPECT_EQ(named(healthy(), "second GPU").name, "no check of this name");
   EXPECT_EQ(named(facts, "NVLink").name, "no check of this name");
 }
 
