@@ -20,6 +20,7 @@
 #include "base/most_ranks.hpp"
 #include "elbowroom/base/environment.hpp"
 #include "elbowroom/base/gibibytes.hpp"
+#include "elbowroom/model/comm_catalog.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 #include "elbowroom/network/machine.hpp"
 
@@ -41,6 +42,8 @@ class SimBackend final : public Backend {
                            model_width_of(device)};
     devices_.assign(kDeviceCount, first);
     for (int index = 0; index < kDeviceCount; ++index) { devices_[static_cast<std::size_t>(index)].index = index; }
+    const std::string kernel = comm_kernel_of(CollectiveOp::all_reduce, device);
+    versions_.emplace_back("simulator_collectives", kernel.substr(0, kernel.find(':')));
     if (!noise.off()) { versions_.emplace_back("simulator_noise", fmt::format("{:g} %", noise.percent())); }
     name_variability();
   }

@@ -124,7 +124,11 @@ TEST(RankSpeeds, FiguresNameThem) {
                                               {"simulator_stragglers", "3=1.2"},
                                               {"simulator_slow_links", "0=0.5,1=0.25"}}));
   options.predicts = true;
-  EXPECT_EQ((*open_backend("sim", options))->versions().size(), 1U);
+  using Version = std::pair<std::string, std::string>;
+  EXPECT_THAT((*open_backend("sim", options))->versions(),
+              ::testing::ElementsAre(Version("simulator", "3"), Version("simulator_collectives", "nccl-2.28")));
+  options.device = "mi300x";
+  EXPECT_THAT((*open_backend("sim", options))->versions(), ::testing::Contains(Version("simulator_collectives", "rccl-5.2")));
 }
 
 TEST(RankSpeeds, WhatIsOutOfRangeIsRefusedInOneLine) {
