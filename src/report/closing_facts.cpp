@@ -34,12 +34,6 @@ SymmetricMemory speaking_for_all(const RunReport& report) {
   return first;
 }
 
-std::string size_in_words(std::int64_t bytes) {
-  constexpr double mebibyte = 1 << 20, gibibyte = 1 << 30;
-  const auto size = static_cast<double>(bytes);
-  return size < gibibyte ? fmt::format("{:.0f} MiB", size / mebibyte) : fmt::format("{:.1f} GiB", size / gibibyte);
-}
-
 /// Steps on ordinary memory came first, those on symmetric memory after them. Of several sets the largest speaks.
 std::optional<ClosingFacts::Steps> steps_of(const std::vector<SymmetricBuffers>& parts) {
   const SymmetricBuffers* largest = nullptr;
@@ -56,14 +50,15 @@ std::optional<ClosingFacts::Steps> steps_of(const std::vector<SymmetricBuffers>&
 void add_registered(const std::vector<SymmetricBuffers>& parts, ClosingFacts& facts) {
   if (parts.empty()) { return; }
   std::vector<std::string> names;
-  std::int64_t bytes = 0;
+  std::int64_t extra = 0;
   for (const SymmetricBuffers& part : parts) {
     if (std::ranges::find(names, part.what) == names.end()) { names.push_back(part.what); }
-    bytes += part.bytes;
+    extra += part.extra_bytes;
   }
-  Kept kept{.what = fmt::format("{} on symmetric memory, {}", fmt::join(names, " and "), size_in_words(bytes)),
+  Kept kept{.what = fmt::format("{} on symmetric memory", fmt::join(names, " and ")),
             .steps = steps_of(parts),
-            .may_change = ClosingFacts::Bits::sums};
+            .may_change = ClosingFacts::Bits::sums,
+            .extra_bytes = extra};
   const auto reasoned = std::ranges::find_if(parts, [](const auto& part) { return part.compared.starts_with("not compared"); });
   if (!kept.steps) { kept.why_not_compared = reasoned != parts.end() ? reasoned->compared : "not compared: it ended before"; }
   facts.kept.push_back(std::move(kept));
@@ -143,6 +138,10 @@ void sort_by_gain(std::vector<Kept>& kept) {
 }
 
 }  // namespace
+
+bool speaks_for_job(const RunReport& report) {
+  return report.exit_code != 0 || total_activity(report.processes).library.rank.value_or(0) == 0;
+}
 
 ClosingFacts closing_facts(const RunReport& report) {
   ClosingFacts facts;

@@ -100,6 +100,18 @@ std::string on_bits(const std::vector<Kept>& kept) {
   return fmt::format("; {} may differ in their last bits", what);
 }
 
+/// A mebibyte that has begun counts: extra bytes are a ceiling.
+std::string on_memory(const std::vector<Kept>& kept) {
+  std::int64_t extra = 0;
+  for (const Kept& one : kept) { extra += one.extra_bytes; }
+  if (extra <= 0) { return {}; }
+  constexpr double mebibyte = 1 << 20, gibibyte = 1 << 30;
+  const auto size = static_cast<double>(extra);
+  const std::string words =
+      size < gibibyte ? fmt::format("{:.0f} MiB", std::ceil(size / mebibyte)) : fmt::format("{:.1f} GiB", size / gibibyte);
+  return fmt::format("; +{} on each GPU", words);
+}
+
 std::string on_option(const ClosingFacts& facts) { return facts.option ? fmt::format("; {} may help", *facts.option) : ""; }
 
 void add_reasons(std::span<const std::string> reasons, ClosingText& line) {
@@ -108,10 +120,10 @@ void add_reasons(std::span<const std::string> reasons, ClosingText& line) {
 
 std::string about_kept(const ClosingFacts& facts) {
   const Kept& first = facts.kept.front();
-  const std::string bits = on_bits(facts.kept);
+  const std::string costs = on_memory(facts.kept) + on_bits(facts.kept);
   ClosingText line;
-  line.add_or_cut(first.steps ? fmt::format("{}: {}", in_words(*first.steps), first.what) : with_gain(first), bits.size());
-  line.add_if_room(bits);
+  line.add_or_cut(first.steps ? fmt::format("{}: {}", in_words(*first.steps), first.what) : with_gain(first), costs.size());
+  line.add_if_room(costs);
   for (const Kept& more : std::span(facts.kept).subspan(1)) { line.add_if_room("; " + with_gain(more)); }
   line.add_if_room(on_option(facts));
   add_reasons(facts.left_alone, line);

@@ -31,6 +31,7 @@ CommLibraryActivity comm_library_of(JsonMembers members, std::span<const Collect
   read.calls = members.count("calls");
   read.communicators = members.count("communicators_made");
   read.ranks = count_if_any(members, "greatest_ranks");
+  if (members.has("rank")) { read.rank = members.count("rank"); }
   const bool launched = std::ranges::any_of(collectives, is_of_library);
   read.unseen = watched && launched && read.calls == 0 && read.communicators == 0 ? 1 : 0;
   return read;
@@ -42,6 +43,7 @@ void add(CommLibraryActivity& sum, const CommLibraryActivity& more) {
   sum.unseen += more.unseen;
   sum.communicators += more.communicators;
   sum.ranks = std::max(sum.ranks, more.ranks);
+  if (!sum.rank || (more.rank && *more.rank < *sum.rank)) { sum.rank = more.rank; }
 }
 
 OrderedJson json_of(const CommLibraryActivity& library) {

@@ -40,8 +40,8 @@ SymmetricMemory symmetric_memory_in(std::string_view text) {
   for (const nlohmann::json& part : list_of(document, "buffers")) {
     if (!part.is_object()) { continue; }
     memory.parts.push_back({text_of(part, "what"), text_of(part, "state"), text_of(part, "reason"), count_of(part, "buffers"),
-                            count_of(part, "bytes"), number_of(part, "ordinary_ms"), number_of(part, "symmetric_ms"),
-                            text_of(part, "compared")});
+                            count_of(part, "bytes"), count_of(part, "extra_bytes"), number_of(part, "ordinary_ms"),
+                            number_of(part, "symmetric_ms"), text_of(part, "compared")});
   }
   for (const nlohmann::json& reason : list_of(document, "refused")) {
     if (reason.is_string()) { memory.refused.push_back(reason.get<std::string>()); }

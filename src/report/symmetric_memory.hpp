@@ -16,9 +16,10 @@ struct SymmetricBuffers {
   std::string reason;
   std::int64_t buffers = 0;
   std::int64_t bytes = 0;
-  double ordinary_ms = 0;   ///< A step before the registration; 0: not compared.
-  double symmetric_ms = 0;  ///< A step after it.
-  std::string compared;     ///< "not slower", "not compared: steps are not alike"
+  std::int64_t extra_bytes = 0;  ///< at most so many more than the program had for the same
+  double ordinary_ms = 0;        ///< A step before the registration; 0: not compared.
+  double symmetric_ms = 0;       ///< A step after it.
+  std::string compared;          ///< "not slower", "not compared: steps are not alike"
 };
 
 /// A part of what the hook does that this PyTorch does not allow.

@@ -285,6 +285,7 @@ echo 'the program writes'
 for pid in 12 7; do
   cat >"$ELBOWROOM_RUN_REPORT_DIR/$pid-1.json" <<REPORT
 {"schema": "elbowroom.run-process/1", "pid": $pid, "program": "python3", "policy": "auto", "later": [1],
+ "nccl": {"calls": 8, "communicators_made": 1, "greatest_ranks": 2, "rank": ${OWN_RANK:-0}},
  "launches": {"total": 100, "captured": 0, "graph_launches": 0, "in_window": 30, "in_order_only": 5},
  "collectives": [{"name": "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", "size_class": 28, "count": 8}],
  "applied": {"priority": 8, "gate": 4, "shape": 0, "sm_target": 0}, "refused": {"queued collective": 2},
@@ -294,7 +295,7 @@ REPORT
 done
 printf '{"schema": "elbowroom.run-process/1", "pid"' >"$ELBOWROOM_RUN_REPORT_DIR/9-1.json"
 printf '{"schema": "elbowroom.run-process/1"' >"$ELBOWROOM_RUN_REPORT_DIR/.11-1.part"
-exit 4
+exit ${CODE:-4}
 PROGRAM
 chmod +x "$work/program"
 
@@ -303,6 +304,13 @@ expect 4 run --policy gate -- "$work/program"
 closes '--policy gate: priority of 16 collectives, a gate before 8 launches, not compared'
 expect 4 run -- "$work/program"
 closes '0.968 ms a step instead of 1.000 (-3.2 %): priority, gate'
+# Where a wrapper starts `run` for each rank and no variable says which, the program's communicators do.
+for rank in 0 1; do
+  OWN_RANK=$rank CODE=0 expect 0 run -- "$work/program"
+  [ "$(grep -c 'a step instead of' "$err")" = $((1 - rank)) ] || fail "rank $rank: expected a closing line from rank 0 alone"
+done
+OWN_RANK=1 expect 4 run -- "$work/program"
+closes '0.968 ms a step' # rank 0 may have been killed
 expect 4 run --report "$work/report.json" -- "$work/program"
 [ "$(cat "$out")" = 'the program writes' ] || fail "the program's own output changed"
 grep -qF '2 of 4 process reports could not be read, the first: .11-1.part: the process ended while it wrote' "$err" || fail 'no word of the damaged report'

@@ -77,7 +77,7 @@ class Run {
       if (watch_) { collected.energy = energy_of_run(collected.processes, watch_->stop()); }
       report(collected);
       remember(collected);
-      close(closing_facts(collected));
+      if (speaks_for_job(collected)) { close(closing_facts(collected)); }
     } else {
       close({.left_alone = {"no folder for reports could be made"}, .unknown = true});
     }

@@ -50,6 +50,7 @@ struct CommLibraryActivity {
   std::int64_t unseen = 0;              ///< processes that launched its kernels while no call of its functions was seen
   std::int64_t communicators = 0;
   std::optional<std::int64_t> ranks;  ///< of the greatest communicator; absent before one is made
+  std::optional<std::int64_t> rank;   ///< the least number of a process in its greatest communicator; absent as `ranks` is
 };
 
 /// What the interposer saw and did, in one process or in all of a run.

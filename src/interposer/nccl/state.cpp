@@ -22,18 +22,22 @@ void read() {
 
 }  // namespace
 
-void State::count_communicator(int ranks) {
+void State::count_communicator(Membership made) {
   communicators.fetch_add(1, std::memory_order_relaxed);
-  if (ranks != 1) { several_ranks.store(true, std::memory_order_relaxed); }
-  int greatest = greatest_ranks.load(std::memory_order_relaxed);
-  while (greatest < ranks && !greatest_ranks.compare_exchange_weak(greatest, ranks, std::memory_order_relaxed)) {}
+  if (made.ranks != 1) { several_ranks.store(true, std::memory_order_relaxed); }
+  Membership known = greatest.load(std::memory_order_relaxed);
+  const bool tells = made.rank >= 0;
+  while (known.ranks < made.ranks &&
+         !greatest.compare_exchange_weak(known, {made.ranks, tells ? made.rank : known.rank}, std::memory_order_relaxed)) {}
 }
 
 void write_report(ReportWriter& out) {
   out.key("nccl").begin_object();
   out.key("calls").number(the_state.calls.load(std::memory_order_relaxed));
   out.key("communicators_made").number(the_state.communicators.load(std::memory_order_relaxed));
-  out.key("greatest_ranks").number(static_cast<std::uint64_t>(the_state.greatest_ranks.load(std::memory_order_relaxed)));
+  const Membership greatest = the_state.greatest.load(std::memory_order_relaxed);
+  out.key("greatest_ranks").number(static_cast<std::uint64_t>(greatest.ranks));
+  if (greatest.ranks > 0) { out.key("rank").number(static_cast<std::uint64_t>(greatest.rank)); }
   out.end_object();
 }
 

@@ -8,15 +8,20 @@
 
 namespace elbowroom::interposer::nccl {
 
+/// This process in a communicator, as the call that makes it tells.
+struct Membership {
+  int ranks = 0;  ///< 0: the call does not tell, as of a child
+  int rank = 0;   ///< -1: of a communicator that grows, whose ranks keep their numbers
+};
+
 /// What this room counts of its process.
 struct State {
   std::atomic<std::uint64_t> calls{0};  ///< of collectives, sends and receives
   std::atomic<std::uint64_t> communicators{0};
-  std::atomic<int> greatest_ranks{0};      ///< of one that told its ranks
+  std::atomic<Membership> greatest{};      ///< in the first of the greatest communicators that told
   std::atomic<bool> several_ranks{false};  ///< some communicator has several, or nobody told how many
 
-  /// `ranks`: 0, nobody told.
-  void count_communicator(int ranks);
+  void count_communicator(Membership made);
 };
 
 /// There from the load on and never destroyed, as handlers and what runs at a program's very end call NCCL too.

@@ -26,25 +26,22 @@ namespace {
 
 // A communicator that a hook saw is in the report.
 template <class Make>
-void communicator_made(const char* expected, Make make) {
+void communicator_made(int made_in_all, int greatest, int rank, Make make) {
+  const std::string expected = R"("communicators_made":)" + std::to_string(made_in_all) + R"(,"greatest_ranks":)" +
+                               std::to_string(greatest) + R"(,"rank":)" + std::to_string(rank) + "}";
   EXPECT(holds(report_of([=] {
                  use_device(0);
                  nccl::Communicator made[2] = {};
                  EXPECT(make(made) == 0 && fake_communicator(made[0])->ranks == 2 && launch_all_reduce(make_stream()) == 0);
                }),
-               expected));
+               expected.c_str()));
 }
 
 template <class Make>
-void first_made(Make make) {
-  communicator_made(R"("communicators_made":1,"greatest_ranks":2)", make);
-}
-
-template <class Make>
-void child_made(Make make) {
-  communicator_made(R"("communicators_made":2,"greatest_ranks":2)", [=](nccl::Communicator* made) {
+void child_made(int greatest, Make make) {
+  communicator_made(2, greatest, 1, [=](nccl::Communicator* made) {
     nccl::Communicator parent = nullptr;
-    EXPECT(ncclCommInitRankConfig(&parent, 2, {}, 0, nullptr) == 0);
+    EXPECT(ncclCommInitRankConfig(&parent, 2, {}, 1, nullptr) == 0);
     return make(parent, made);
   });
 }
@@ -63,25 +60,27 @@ void product(std::size_t arguments, Call call) {
 constexpr Case kNccl[] = {
     HOOK(ncclGroupSimulateEnd, group_ends([] { return ncclGroupSimulateEnd(nullptr); })),
     SIZED(ncclAlltoAll, kOf16MiB, 6, 2, in(1), out(2), kFloats, kFloat, communicator(5)),
-    HOOK(ncclCommInitRank, first_made([](nccl::Communicator* made) { return ncclCommInitRank(made, 2, {}, 0); })),
+    HOOK(ncclCommInitRank, communicator_made(1, 2, 1, [](nccl::Communicator* made) { return ncclCommInitRank(made, 2, {}, 1); })),
     HOOK(ncclCommInitRankConfig,
-         first_made([](nccl::Communicator* made) { return ncclCommInitRankConfig(made, 2, {}, 0, nullptr); })),
-    HOOK(ncclCommInitRankScalable, first_made([](nccl::Communicator* made) {
-           nccl::UniqueId id{};
-           return ncclCommInitRankScalable(made, 2, 0, 1, &id, nullptr);
-         })),
-    HOOK(ncclCommInitAll, first_made([](nccl::Communicator* made) { return ncclCommInitAll(made, 2, nullptr); })),
-    HOOK(ncclCommSplit, child_made([](nccl::Communicator parent, nccl::Communicator* made) {
-           return ncclCommSplit(parent, 0, 0, made, nullptr);
-         })),
-    HOOK(ncclCommShrink, child_made([](nccl::Communicator parent, nccl::Communicator* made) {
-           int excluded = 1;
-           return ncclCommShrink(parent, &excluded, 1, made, nullptr, 0);
-         })),
-    HOOK(ncclCommGrow, child_made([](nccl::Communicator parent, nccl::Communicator* made) {
-           const nccl::UniqueId id{};
-           return ncclCommGrow(parent, 2, &id, 0, made, nullptr);
-         })),
+         communicator_made(1, 2, 1, [](nccl::Communicator* made) { return ncclCommInitRankConfig(made, 2, {}, 1, nullptr); })),
+    HOOK(ncclCommInitRankScalable, communicator_made(1, 2, 1,
+                                                     [](nccl::Communicator* made) {
+                                                       nccl::UniqueId id{};
+                                                       return ncclCommInitRankScalable(made, 2, 1, 1, &id, nullptr);
+                                                     })),
+    HOOK(ncclCommInitAll, communicator_made(1, 2, 0, [](nccl::Communicator* made) { return ncclCommInitAll(made, 2, nullptr); })),
+    HOOK(ncclCommSplit, child_made(2, [](nccl::Communicator parent,
+                                         nccl::Communicator* made) { return ncclCommSplit(parent, 0, 0, made, nullptr); })),
+    HOOK(ncclCommShrink, child_made(2,
+                                    [](nccl::Communicator parent, nccl::Communicator* made) {
+                                      int excluded = 1;
+                                      return ncclCommShrink(parent, &excluded, 1, made, nullptr, 0);
+                                    })),
+    HOOK(ncclCommGrow, child_made(3,
+                                  [](nccl::Communicator parent, nccl::Communicator* made) {
+                                    const nccl::UniqueId id{};
+                                    return ncclCommGrow(parent, 3, &id, -1, made, nullptr);
+                                  })),
 };
 
 constexpr Case kCublas[] = {

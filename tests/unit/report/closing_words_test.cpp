@@ -16,13 +16,16 @@ constexpr Microseconds ms(double count) { return Microseconds(count * 1'000); }
 
 // 64.9 / 70.3 = 0.9232, so 7.7 % less. 20.28 / 20.47 = 0.9907: the difference of 0.19 ms has its second digit at 0.01 ms.
 TEST(ClosingWords, LeadWithTheGainAndSayWhetherStepsTookTurns) {
-  ClosingFacts facts{.kept = {{.what = "FSDP2 staging buffers on symmetric memory, 1.9 GiB",
-                               .steps = Steps{ms(70.3), ms(64.9)},
-                               .may_change = Bits::sums}}};
-  EXPECT_EQ(
-      closing_line(facts),
-      "elbowroom: about 64.9 ms a step instead of 70.3 (-7.7 %): FSDP2 staging buffers on symmetric memory, 1.9 GiB; sums may "
-      "differ in their last bits");
+  ClosingFacts facts{
+      .kept = {
+          {.what = "FSDP2 staging buffers on symmetric memory", .steps = Steps{ms(70.3), ms(64.9)}, .may_change = Bits::sums}}};
+  EXPECT_EQ(closing_line(facts),
+            "elbowroom: about 64.9 ms a step instead of 70.3 (-7.7 %): FSDP2 staging buffers on symmetric memory; sums may "
+            "differ in their last bits");
+  facts.kept[0].extra_bytes = 1'990'656;  // 1.9 * 2^20
+  EXPECT_THAT(closing_line(facts), EndsWith("symmetric memory; +2 MiB on each GPU; sums may differ in their last bits"));
+  facts.kept[0].extra_bytes = 1'417'625'600;  // 1.32 * 2^30
+  EXPECT_THAT(closing_line(facts), EndsWith("symmetric memory; +1.3 GiB on each GPU; sums may differ in their last bits"));
   facts = {.kept = {{.what = "priority, gate", .steps = Steps{ms(20.47), ms(20.28), true}}}};
   EXPECT_EQ(closing_line(facts), "elbowroom: 20.28 ms a step instead of 20.47 (-0.9 %): priority, gate");
 }
@@ -31,8 +34,8 @@ TEST(ClosingWords, LeadWithTheGainAndSayWhetherStepsTookTurns) {
 TEST(ClosingWords, KeepTheUnitOfShortStepsAndCallNoNoiseAGain) {
   EXPECT_EQ(closing_line({.kept = {{.what = "priority", .steps = Steps{ms(0.412), ms(0.4), true}}}}),
             "elbowroom: 400.0 us a step instead of 412.0 (-2.9 %): priority");
-  EXPECT_EQ(closing_line({.kept = {{.what = "DDP buckets on symmetric memory, 96 MiB", .steps = Steps{ms(100), ms(99.8)}}}}),
-            "elbowroom: no difference seen, about 99.80 ms a step and 100.00 before: DDP buckets on symmetric memory, 96 MiB");
+  EXPECT_EQ(closing_line({.kept = {{.what = "DDP buckets on symmetric memory", .steps = Steps{ms(100), ms(99.8)}}}}),
+            "elbowroom: no difference seen, about 99.80 ms a step and 100.00 before: DDP buckets on symmetric memory");
 }
 
 TEST(ClosingWords, SayMoreWhereThereIsRoom) {
@@ -66,9 +69,10 @@ TEST(ClosingWords, StayOneLineOfAtMost160Bytes) {
   }
   EXPECT_EQ(closing_line({.left_alone = {"two\nlines\x1b[2J"}}), "elbowroom: nothing changed: two lines [2J");
   const std::string what(500, 'w');
-  const std::string kept = closing_line({.kept = {{.what = what, .steps = Steps{ms(2), ms(1)}, .may_change = Bits::sums}}});
+  const std::string kept =
+      closing_line({.kept = {{.what = what, .steps = Steps{ms(2), ms(1)}, .may_change = Bits::sums, .extra_bytes = 1}}});
   EXPECT_EQ(kept.size(), kLongestClosingLine);
-  EXPECT_THAT(kept, EndsWith("ww...; sums may differ in their last bits"));
+  EXPECT_THAT(kept, EndsWith("ww...; +1 MiB on each GPU; sums may differ in their last bits"));
   EXPECT_THAT(closing_line({.kept = {{.what = "w"}, {.what = what}}}), Not(HasSubstr("ww")));
 }
 

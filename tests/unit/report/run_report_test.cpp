@@ -80,6 +80,7 @@ json process(int pid) {
       {"calls", 96},
       {"communicators_made", 3},
       {"greatest_ranks", 2},
+      {"rank", pid - 41},
   };
   return written;
 }
@@ -303,12 +304,13 @@ TEST(RunReport, ReadsWhatWasChosen) {
 }
 
 TEST(RunReport, AddsUpWhatWasSeenOfNccl) {
-  const json document = json::parse(to_json(run_of({parsed(process(41)), parsed(process(42))})));
+  const json document = json::parse(to_json(run_of({parsed(process(43)), parsed(process(42))})));
   const json expected = {
       {"version", 22809}, {"calls", 192}, {"processes_unseen", 0}, {"communicators_made", 6}, {"greatest_ranks", 2},
   };
   EXPECT_EQ(document["total"]["nccl"], expected) << document["total"]["nccl"];
-  EXPECT_EQ(document["processes"][0]["nccl"], process(41)["nccl"]) << "as the process wrote it";
+  EXPECT_EQ(document["processes"][0]["nccl"], process(43)["nccl"]) << "as the process wrote it";
+  EXPECT_EQ(total_activity(std::vector{parsed(process(43)), parsed(process(42))}).library.rank, 1);
 }
 
 TEST(RunReport, NamesProcessesWhoseNcclCannotBeSeen) {
