@@ -62,7 +62,7 @@ std::string comm_line(const DeviceLimits& device, const CommKernel& comm, bool i
     choice = " (of the NCCL here, --comm chooses)";
   } else if (is_default) {
     choice = device.vendor == Vendor::nvidia ? " (the newest known, whatever NCCL is here; --comm chooses)"
-                                             : " (the newest known, --comm chooses)";
+                                             : " (whatever RCCL is here; --comm chooses)";
   }
   return fmt::format("comm     {}{}{}: {}", comm.name, choice,
                      comm.row == comm.name ? "" : fmt::format(" (no row of its own: as {})", comm.row),

@@ -33,7 +33,7 @@ says '53,376'
 says 'custom'
 
 expect 0 plan --device mi250x --threads 256 --registers 32
-says 'rccl-5.2 (the newest known'
+says 'rccl-5.2 (whatever RCCL is here; --comm chooses)'
 says 'fits up to pad 60,928'
 
 expect 0 plan "${gemm[@]}"

@@ -187,7 +187,7 @@ void add_plan_command(CLI::App& app, LiveDevice live_device, std::function<int()
       ->capture_default_str();
   command->add_option("--comm", arguments->comm,
                       "Communication kernel: a catalog name or threads,registers,static,dynamic,cluster; "
-                      "absent: the all-reduce kernel of the device's vendor");
+                      "absent: the all-reduce kernel of the NCCL that is here, else of the newest known");
   // Without a file it is standard output.
   CLI::Option* json = command->add_option("--json", arguments->json,
                                           "Write JSON to this file instead of a table; - or nothing for standard output");
