@@ -77,6 +77,10 @@ complains 'absent.json'
 
 expect 2 plan --device h200 "${gemm[@]}" --comm nccl-9
 complains "--comm: comm kernel 'nccl-9' is not in the catalog"
+for given in '' '--threads 256' '--registers 56'; do
+  expect 2 plan $given
+  complains 'FILE, or --threads with --registers, is required'
+done
 expect 2 plan --device h200 --threads 0 --registers 56
 complains '--threads: 0, expected 1 or more'
 expect 2 plan --device h200 --threads 256 --registers 56 --static-shared -1

@@ -201,8 +201,7 @@ void add_plan_command(CLI::App& app, LiveDevice live_device, std::function<int()
   command->footer("FILE goes without --registers, --page without any other option.");
   command->callback([=, &chosen, live_device = std::move(live_device)] {
     const bool footprint = !arguments->page && arguments->file.empty();
-    if (footprint && threads->empty()) { throw CLI::RequiredError("--threads"); }
-    if (footprint && registers->empty()) { throw CLI::RequiredError("--registers"); }
+    if (footprint && (threads->empty() || registers->empty())) { throw CLI::RequiredError("FILE, or --threads with --registers,"); }
     if (!json->empty() && (!arguments->json || arguments->json->empty())) { arguments->json = "-"; }
     chosen = [arguments, live_device] { return run_plan(*arguments, live_device); };
   });
