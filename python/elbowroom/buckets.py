@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from elbowroom import parts, placement, proof, record, steps
+from elbowroom import placement, proof, record, steps
 from elbowroom.in_place import InPlace
 from elbowroom.lifetime import Lifetime
 from elbowroom.segment import LEAST_TOTAL, Segment
@@ -112,7 +112,7 @@ class BucketPlacer:
                 self._problem = self._problem or record.words_of(error)
                 self.refuse(self._problem)
             if in_place is not None:
-                in_place.start(placed, held, self._problem)
+                in_place.start(placed, held, self._problem or ("" if held is None else placed.unknown()))
                 if self._segment is not None:
                     self._segment.lent = in_place.lent()
             return held
@@ -127,8 +127,8 @@ class BucketPlacer:
         return made
 
     def _proven(self, placed: placement.GroupPlacement, held: placement.Held | None, boundary: int) -> placement.Held | None:
-        """In a PyTorch that no test knows: None where a sum in the registered memory is not what it is elsewhere, on all ranks."""
-        if held is None or not parts.unknown(self._torch):
+        """Where nobody has measured: None where a sum in the registered memory is not what it is elsewhere, on all ranks."""
+        if held is None or not placed.unknown():
             return held
         refusal = placed.refusal("a sum on both memories", proof.sums_differ(self._torch, self._group, self._segment.first(proof.SAMPLE)))
         if refusal:

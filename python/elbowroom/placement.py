@@ -7,7 +7,7 @@ import socket
 from dataclasses import dataclass
 from typing import Any
 
-from elbowroom import board, record
+from elbowroom import board, parts, record
 from elbowroom.agreement import Agreement
 from elbowroom.registrations import Unusable, Registrations, averages, choose_blocks
 
@@ -69,7 +69,7 @@ class GroupPlacement:
 
     def _backend(self) -> Any:
         backend = self._group._get_backend(self._torch.device("cuda"))
-        if not isinstance(backend, self._torch.distributed.ProcessGroupNCCL):
+        if not hasattr(type(backend), "_comm_ptr"):
             raise Unusable(f"the process group's backend is {type(backend).__name__}")
         if self.ranks < 2:
             raise Unusable("the process group has one rank")
@@ -78,9 +78,18 @@ class GroupPlacement:
     def averages(self) -> bool:
         """Whether this NCCL has means on symmetric memory. False where nobody can tell."""
         try:
-            return averages(self._backend())
+            return averages(self._torch, self._backend())
         except Exception:  # the facts say why there is no such backend
             return False
+
+    def unknown(self) -> str:
+        """Empty, or which PyTorch or backend of it was measured on no GPU: then a step must prove the buffers, and what none proves is left out.
+
+        "nccl" means ProcessGroupNCCL up to PyTorch 2.14 and ProcessGroupNCCL2 from 2.15 on.
+        """
+        backend = type(self._backend())
+        known = backend is self._torch.distributed.ProcessGroupNCCL
+        return parts.unknown(self._torch) or ("" if known else f"{backend.__name__} was measured on no GPU")
 
     def timeout(self) -> float:
         """Seconds that this group's collectives wait for a rank; as it is now, since a program may change it."""

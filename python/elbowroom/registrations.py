@@ -64,9 +64,15 @@ def loaded(name: str) -> ctypes.CDLL:
         raise Unusable(f"{name} is not loaded as a library of its own") from None
 
 
-def averages(backend: Any) -> bool:
+def nccl_version(torch: Any, backend: Any) -> tuple[int, int, int]:
+    """Of the NCCL that PyTorch calls, as the backend tells it or, where it tells none, PyTorch's first backend of NCCL."""
+    telling = backend if hasattr(type(backend), "get_runtime_nccl_version") else torch.distributed.ProcessGroupNCCL
+    return telling.get_runtime_nccl_version()
+
+
+def averages(torch: Any, backend: Any) -> bool:
     """Whether NCCL's symmetric scatters have means: then sums of ours, and divisions, gain nothing."""
-    version = backend.get_runtime_nccl_version()
+    version = nccl_version(torch, backend)
     return version[0] * 10_000 + version[1] * 100 + version[2] >= AVERAGES_SINCE
 
 
@@ -77,7 +83,7 @@ class Registrations:
         self._declare()
         version = ctypes.c_int()
         self._check("ncclGetVersion", self._nccl.ncclGetVersion(ctypes.byref(version)))
-        expected = backend.get_runtime_nccl_version()
+        expected = nccl_version(torch, backend)
         if version.value < OLDEST_NCCL:
             raise Unusable(f"NCCL is {version.value}, expected {OLDEST_NCCL} or later")
         if version.value != expected[0] * 10_000 + expected[1] * 100 + expected[2]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from elbowroom import division, parts, placement, proof, record, steps, unsharded
+from elbowroom import division, placement, proof, record, steps, unsharded
 from elbowroom.host_lead import HostLead
 from elbowroom.lifetime import Lifetime
 from elbowroom.places import Places, Seen, check_tensors, numel, total_bytes
@@ -104,7 +104,7 @@ class GroupStaging:
         layout = [self.seen.gathers, self.seen.scatters, self.seen.sizes(), len(summed), not undivided]
         held = placed.place(self.entry, [self._segment, *(slot.segment for slot in slots)], layout, problem, boundary)
         if held is not None:
-            self._begin_use(summed, not undivided)
+            self._begin_use(placed, summed, not undivided)
         else:
             self._release()
         return held
@@ -121,7 +121,7 @@ class GroupStaging:
         """A rank that cannot have slots keeps the others from them, and nobody from symmetric memory."""
         direct, problem, layout = None, "", {}
         try:
-            if unknown := parts.unknown(self._torch):
+            if unknown := placed.unknown():
                 raise Unusable(unknown)
             if self.lead.short():
                 raise Unusable("the host is the limit")
@@ -155,9 +155,9 @@ class GroupStaging:
         own = {None, self.entry.ranks} if placed.averages() else set()
         return [owner for owner in self._alive() if SUMS and getattr(owner, "gradient_divide_factor", None) not in own]
 
-    def _begin_use(self, summed: list[Any], divides: bool) -> None:
+    def _begin_use(self, placed: placement.GroupPlacement, summed: list[Any], divides: bool) -> None:
         """At once, or after a step that proves it."""
-        if parts.unknown(self._torch):
+        if placed.unknown():
             self.proof = proof.Proof(self._torch, Places(self._torch, self._segment.tensor(), self.seen), self.entry.ranks)
         else:
             self._use(summed, divides)

@@ -108,7 +108,8 @@ def report_of(path: Path) -> Record | None:
     try:
         run = json.loads(path.read_text(encoding="utf-8"))
         total = {key: run["total"][key] for key in ("launches", "applied", "refused", "overhead") if key in run["total"]}
-        return total | {"ab": [process["ab"] for process in run["processes"] if "ab" in process]}
+        parts = {key: [process[key] for process in run["processes"] if key in process] for key in ("ab", "symmetric_memory")}
+        return total | parts
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from stand_ins import FakeRegistrations, Group, ProcessGroupNCCL, Store, fake_torch, on_ranks
+from stand_ins import FakeRegistrations, Group, ProcessGroupNCCL, ProcessGroupNCCL2, Store, fake_torch, on_ranks
 
 from elbowroom import placement, record
 
@@ -73,6 +73,17 @@ class PlacementTest(unittest.TestCase):
         with mock.patch.object(ProcessGroupNCCL, "supports_tensor_alloc", lambda backend, device: device != "cuda:0", create=True):
             with self.assertRaisesRegex(placement.Unusable, "NVLink multicast"):
                 placed.allocator()
+
+    def test_a_backend_that_was_not_measured_must_prove_itself(self) -> None:
+        placed = self.ranks(2)
+        self.assertEqual([one.unknown() for one in placed], ["", ""])
+        with mock.patch.object(Group, "_get_backend", lambda group, device: ProcessGroupNCCL2(group)):
+            self.assertEqual([one.unknown() for one in placed], ["ProcessGroupNCCL2 was measured on no GPU"] * 2)
+            self.assertEqual(self.place(placed)[0].state, "registered")
+
+    def test_a_backend_without_a_communicator_of_nccl_is_named(self) -> None:
+        with mock.patch.object(Group, "_get_backend", lambda group, device: SimpleNamespace()):
+            self.assertEqual(self.place(self.ranks(2))[0].reason, "rank 0: the process group's backend is SimpleNamespace")
 
     def test_groups_in_two_threads_do_not_wait_for_each_other(self) -> None:
         store, placed = Store(), {}

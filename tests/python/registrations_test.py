@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from stand_ins import ProcessGroupNCCL
+from stand_ins import ProcessGroupNCCL, ProcessGroupNCCL2, fake_torch
 
 from elbowroom import record, registrations
 
@@ -51,17 +51,16 @@ def libraries(version: int = 22809, register: int = 0, begin: int = ADDRESS, ret
 
 
 class RegistrationsTest(unittest.TestCase):
-    def opened(self, **facts: Any) -> registrations.Registrations:
-        backend = ProcessGroupNCCL()
-        backend.get_runtime_nccl_version = lambda: (2, 28, 9)
+    def opened(self, kind: type = ProcessGroupNCCL, **facts: Any) -> registrations.Registrations:
         with mock.patch.object(registrations, "loaded", libraries(**facts).__getitem__):
-            return registrations.Registrations(None, backend)
+            return registrations.Registrations(fake_torch(), kind())
 
     def test_a_segment_of_its_own_is_registered(self) -> None:
-        opened = self.opened()
-        self.assertEqual(opened.mapped_bytes(ADDRESS), SIZE)
-        opened.register(ADDRESS, SIZE)
-        opened.deregister()
+        for kind in (ProcessGroupNCCL, ProcessGroupNCCL2):
+            opened = self.opened(kind)
+            self.assertEqual(opened.mapped_bytes(ADDRESS), SIZE)
+            opened.register(ADDRESS, SIZE)
+            opened.deregister()
 
     def test_an_older_library_is_refused(self) -> None:
         with self.assertRaisesRegex(registrations.Unusable, "NCCL is 22706, expected 22800 or later"):
@@ -118,7 +117,9 @@ class BlocksTest(unittest.TestCase):
 
     def test_means_in_scatters_are_known_by_the_version(self) -> None:
         for version, averages in (((2, 28, 9), False), ((2, 29, 7), False), ((2, 30, 3), True), ((2, 32, 3), True)):
-            self.assertEqual(registrations.averages(SimpleNamespace(get_runtime_nccl_version=lambda version=version: version)), averages)
+            with mock.patch.object(ProcessGroupNCCL, "version", version):
+                for kind in (ProcessGroupNCCL, ProcessGroupNCCL2):
+                    self.assertEqual(registrations.averages(fake_torch(), kind()), averages)
 
     def test_a_configuration_of_the_programs_stands(self) -> None:
         backend = ProcessGroupNCCL()

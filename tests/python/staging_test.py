@@ -77,7 +77,7 @@ class StagingTest(unittest.TestCase):
                 raise staging.Unusable(self.direct)
             return self.direct
 
-        placed = SimpleNamespace(allocator=lambda: "NCCL's", place=place, refusal=lambda layout, problem: problem or self.elsewhere, averages=lambda: self.averages)
+        placed = SimpleNamespace(allocator=lambda: "NCCL's", place=place, refusal=lambda layout, problem: problem or self.elsewhere, averages=lambda: self.averages, unknown=lambda: "")
         self.averages = False  # whether NCCL has means on symmetric memory
         self.direct: Any = "no parameters come and go"
         self.elsewhere = ""  # why another rank has no slots

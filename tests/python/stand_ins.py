@@ -84,17 +84,33 @@ class Group:
 
 
 class ProcessGroupNCCL:
+    version = (2, 28, 9)
     mem_allocator = "NCCL's allocator"
     options = SimpleNamespace(config=SimpleNamespace(min_ctas=-(1 << 31), max_ctas=-(1 << 31), blocking=-(1 << 31)))
 
     def __init__(self, group: Any = None) -> None:
         self._group = group
 
+    @classmethod
+    def get_runtime_nccl_version(cls) -> tuple[int, int, int]:
+        return cls.version
+
     def _comm_ptr(self) -> int:
         return 1
 
     def _get_sequence_number_for_group(self) -> int:
         return 0 if self._group is None else self._group.collectives
+
+
+class ProcessGroupNCCL2:
+    """What "nccl" means from PyTorch 2.15 on: no kind of the other class, and without its get_runtime_nccl_version."""
+
+    mem_allocator, options = ProcessGroupNCCL.mem_allocator, ProcessGroupNCCL.options
+
+    def __init__(self, group: Any = None) -> None:
+        self._group = group
+
+    _comm_ptr, _get_sequence_number_for_group = ProcessGroupNCCL._comm_ptr, ProcessGroupNCCL._get_sequence_number_for_group
 
 
 class Device(str):

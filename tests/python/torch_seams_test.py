@@ -168,6 +168,24 @@ class DdpTest(unittest.TestCase):
         self.assertEqual((wrong["buffers"][0]["state"], wrong["buffers"][0]["reason"]), ("given back", "rank 1: as if a sum differed"))
         self.assertEqual({proven["digest"], wrong["digest"]}, {plain["digest"]})
 
+    def test_a_backend_that_was_not_measured_must_prove_a_sum(self) -> None:
+        plain, proven, wrong = launch("ddp", "plain", "nccl2", "nccl2+untested+wrong").values()
+        buckets = proven["buffers"][0]
+        self.assertEqual((buckets["state"], buckets["in_place"]), ("registered", 0))
+        self.assertEqual(buckets["not_in_place"], "rank 0: ProcessGroupNCCL2 was measured on no GPU")
+        self.assertEqual((wrong["buffers"][0]["state"], wrong["buffers"][0]["reason"]), ("given back", "rank 1: as if a sum differed"))
+        self.assertEqual({proven["digest"], wrong["digest"]}, {plain["digest"]})
+
+    def test_each_backend_that_may_be_nccl_hands_out_its_communicator(self) -> None:
+        import torch.distributed as dist
+
+        kinds = {name: kind for name, kind in vars(dist.distributed_c10d).items() if name.startswith("ProcessGroupNCCL")}
+        self.assertIn("ProcessGroupNCCL", kinds)
+        for name, kind in kinds.items():
+            self.assertTrue(callable(getattr(kind, "_comm_ptr", None)), name)
+            self.assertTrue(hasattr(kind, "mem_allocator") and hasattr(kind, "options"), name)
+        self.assertEqual(len(dist.ProcessGroupNCCL.get_runtime_nccl_version()), 3)
+
     def test_copies_are_given_back_where_memory_runs_short(self) -> None:
         plain, placed = launch("ddp", "plain+bf16+retries", "bf16+retries").values()
         self.assertEqual(placed["buffers"][0]["reason"], "rank 1: the allocator had to retry")
@@ -242,6 +260,13 @@ class Fsdp2Test(unittest.TestCase):
         self.assertEqual((wrong["buffers"][0]["state"], wrong["buffers"][0]["reason"]), ("given back", "rank 1: as if a sum differed"))
         self.assertEqual([wrong["events"].count(word) for word in ("registered", "deregistered", "released", "sums")], [1, 1, 1, 0])
         self.assertEqual({proven["digest"], wrong["digest"]}, {plain["digest"]})
+
+    def test_a_backend_that_was_not_measured_must_prove_a_step(self) -> None:
+        plain, proven = launch("fsdp2", "plain+mixed", "nccl2+mixed").values()
+        buffers = proven["buffers"][0]
+        self.assertEqual((buffers["state"], buffers["direct"]), ("registered", 0))
+        self.assertEqual(buffers["not_direct"], "rank 0: ProcessGroupNCCL2 was measured on no GPU")
+        self.assertEqual(proven["digest"], plain["digest"])
 
     def test_copies_divide_by_powers_of_two(self) -> None:
         expected = {"divided+accumulate": 5, "divided+replaced": 3}
