@@ -57,7 +57,8 @@ forms() { grep "^$2 " "$1" | sort -u | sort -s -t'(' -k2n | cut -d' ' -f2- | xar
 facts() {
   for log in runtime bindings thread; do
     # Names whose one form, by flag, is asked for in several versions.
-    local several=$(sort -u "$work/$log" | sed 's/(.*,//' | sort | uniq -d | cut -d' ' -f1 | sort -u | wc -l)
+    local several
+    several=$(sort -u "$work/$log" | sed 's/(.*,//' | sort | uniq -d | cut -d' ' -f1 | sort -u | wc -l)
     echo "$log: $(wc -l <"$work/$log") questions, $(cut -d' ' -f1 "$work/$log" | sort -u | wc -l) names, $several in several versions," \
       "$(grep -c ', 2)' "$work/$log" || true) with flag 2, first $(head -1 "$work/$log" | cut -d' ' -f1)"
   done
