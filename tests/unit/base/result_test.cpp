@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace elbowroom {
@@ -36,6 +37,12 @@ TEST(Result, GivesAwayWhatCannotBeCopied) {
 TEST(Result, OfATextTakesNoTextForAFailure) {
   const Result<std::string> result = failed("text").message;
   EXPECT_TRUE(result.ok());
+}
+
+TEST(Result, OfAnOptionalWithoutAValueIsASuccess) {
+  const Result<std::optional<int>> result = std::optional<int>();
+  ASSERT_TRUE(result.ok());
+  EXPECT_FALSE(result->has_value());
 }
 
 TEST(Status, IsSuccessUnlessThereIsAReason) {
