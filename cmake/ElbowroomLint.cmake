@@ -17,6 +17,8 @@ function(elbowroom_read_together name)
   endforeach()
   add_library(${name} OBJECT ${sources})
   set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  # A compiler checks formats: what fmt checks them with is a tenth of what clang-tidy would read.
+  target_compile_definitions(${name} PRIVATE FMT_CONSTEVAL=)
   foreach(target IN LISTS ARGN)
     target_include_directories(${name} PRIVATE $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
     target_compile_definitions(${name} PRIVATE $<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>)
