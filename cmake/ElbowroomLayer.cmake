@@ -57,17 +57,20 @@ function(elbowroom_read_once target)
 endfunction()
 
 # Layers that run for milliseconds, between which others measure or simulate: half of the time that they took to compile went to optimising
-# them.
-set(cold_layers run base ranks model plan energy counters tune report preload doctor experiment explain page)
+# them. Steps of 4,096 ranks and long traces take a third longer where model, plan and explain have -Og too.
+set(cold_layers run base ranks energy counters tune report preload doctor experiment page)
+set(cool_layers model plan explain)
 function(elbowroom_optimise_layer layer)
   set(options "")
-  if(layer IN_LIST cold_layers AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  if(CMAKE_BUILD_TYPE STREQUAL "Release" AND layer IN_LIST cold_layers)
+    set(options -Og)
+  elseif(CMAKE_BUILD_TYPE STREQUAL "Release" AND layer IN_LIST cool_layers)
     set(options -O1)
   endif()
   if(ELBOWROOM_LINT)
     target_compile_options(elbowroom_${layer} PRIVATE ${options})
   else()
-    # Most sources take longer to read these headers than to compile the rest.
+    # Most sources take longer to read these headers than to compile the rest. g++ takes the level of optimisation from what is precompiled.
     elbowroom_read_once(elbowroom_${layer} ${options})
   endif()
 endfunction()
