@@ -43,6 +43,10 @@ if [ "$(id -u)" -ne 0 ] || ! as 12345 true 2>/dev/null; then
   echo 'skipped: what other users do, which needs root'
   finish
 fi
+if ! as 12345 test -x "$ELBOWROOM_BIN"; then
+  echo "skipped: what other users do, who may not enter the folder of $ELBOWROOM_BIN"
+  finish
+fi
 chmod 755 "$work"
 mkdir -m 770 "$work/group" && chgrp 4242 "$work/group"
 tool=$ELBOWROOM_BIN

@@ -36,6 +36,7 @@ ELBOWROOM_OLD("dlvsym");
 
 ELBOWROOM_OLD("exp");
 ELBOWROOM_OLD("exp2");
+ELBOWROOM_OLD("fmod");
 ELBOWROOM_OLD("hypot");
 ELBOWROOM_OLD("log");
 ELBOWROOM_OLD("log2");

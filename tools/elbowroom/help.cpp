@@ -74,7 +74,12 @@ std::string Help::make_help(const CLI::App* app, std::string name, CLI::AppForma
 }
 
 std::string Help::make_option_opts(const CLI::Option* option) const {
-  const std::string all = CLI::Formatter::make_option_opts(option);
+  std::string all = CLI::Formatter::make_option_opts(option);
+  // As later versions of CLI11 write a default.
+  const std::string bracketed = " [" + option->get_default_str() + "] ";
+  if (const std::size_t at = all.find(bracketed); at != std::string::npos) {
+    all.replace(at, bracketed.size(), "=" + option->get_default_str());
+  }
   return all.substr(0, all.find(" " + get_label("Excludes") + ":"));
 }
 

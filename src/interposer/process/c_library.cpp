@@ -23,6 +23,7 @@ ELBOWROOM_OLD(pthread_mutex_trylock);
 ELBOWROOM_OLD(__pthread_key_create);
 ELBOWROOM_OLD(pthread_key_create);
 ELBOWROOM_OLD(pthread_setspecific);
+ELBOWROOM_OLD(strtoul);
 
 extern "C" {
 
@@ -37,6 +38,7 @@ int elbowroom_old_pthread_mutex_trylock(pthread_mutex_t*);
 int elbowroom_old___pthread_key_create(pthread_key_t*, void (*)(void*));
 int elbowroom_old_pthread_key_create(pthread_key_t*, void (*)(void*));
 int elbowroom_old_pthread_setspecific(pthread_key_t, const void*);
+unsigned long elbowroom_old_strtoul(const char*, char**, int);
 
 ELBOWROOM_HIDDEN int elbowroom_dladdr1(const void* address, void* facts, void** more, int kind) asm("dladdr1");
 ELBOWROOM_HIDDEN int elbowroom_dlclose(void* handle) asm("dlclose");
@@ -49,6 +51,7 @@ ELBOWROOM_HIDDEN int elbowroom_pthread_mutex_trylock(pthread_mutex_t* mutex) asm
 ELBOWROOM_HIDDEN int elbowroom___pthread_key_create(pthread_key_t* key, void (*destroy)(void*)) asm("__pthread_key_create");
 ELBOWROOM_HIDDEN int elbowroom_pthread_key_create(pthread_key_t* key, void (*destroy)(void*)) asm("pthread_key_create");
 ELBOWROOM_HIDDEN int elbowroom_pthread_setspecific(pthread_key_t key, const void* value) asm("pthread_setspecific");
+ELBOWROOM_HIDDEN unsigned long elbowroom_strtoul(const char* text, char** end, int base) asm("__isoc23_strtoul");
 ELBOWROOM_HIDDEN int elbowroom_fstat(int file, void* facts) asm("fstat");
 ELBOWROOM_HIDDEN int elbowroom_lstat(const char* path, void* facts) asm("lstat");
 ELBOWROOM_HIDDEN int elbowroom_dl_find_object(void* address, void* found) asm("_dl_find_object");
@@ -72,6 +75,7 @@ int elbowroom_pthread_key_create(pthread_key_t* key, void (*destroy)(void*)) {
   return elbowroom_old_pthread_key_create(key, destroy);
 }
 int elbowroom_pthread_setspecific(pthread_key_t key, const void* value) { return elbowroom_old_pthread_setspecific(key, value); }
+unsigned long elbowroom_strtoul(const char* text, char** end, int base) { return elbowroom_old_strtoul(text, end, base); }
 // Until 2.33 functions in each program. The kernel's structure is the C library's.
 int elbowroom_fstat(int file, void* facts) { return static_cast<int>(syscall(SYS_fstat, file, facts)); }
 int elbowroom_lstat(const char* path, void* facts) {
