@@ -70,10 +70,14 @@ def nccl_version(torch: Any, backend: Any) -> tuple[int, int, int]:
     return telling.get_runtime_nccl_version()
 
 
+def number_of(version: tuple[int, int, int]) -> int:
+    """As ncclGetVersion writes it."""
+    return version[0] * 10_000 + version[1] * 100 + version[2]
+
+
 def averages(torch: Any, backend: Any) -> bool:
     """Whether NCCL's symmetric scatters have means: then sums of ours, and divisions, gain nothing."""
-    version = nccl_version(torch, backend)
-    return version[0] * 10_000 + version[1] * 100 + version[2] >= AVERAGES_SINCE
+    return number_of(nccl_version(torch, backend)) >= AVERAGES_SINCE
 
 
 class Registrations:
@@ -86,7 +90,7 @@ class Registrations:
         expected = nccl_version(torch, backend)
         if version.value < OLDEST_NCCL:
             raise Unusable(f"NCCL is {version.value}, expected {OLDEST_NCCL} or later")
-        if version.value != expected[0] * 10_000 + expected[1] * 100 + expected[2]:
+        if version.value != number_of(expected):
             raise Unusable(f"libnccl.so.2 is {version.value}, PyTorch uses {expected}")
         if backend.options.config.blocking == 0 or os.environ.get("TORCH_NCCL_USE_COMM_NONBLOCKING", "0") not in ("", "0"):
             raise Unusable("the communicator is not blocking")

@@ -184,10 +184,10 @@ TEST(Replay, GivesKernelsTheirPaceAlone) {
   EXPECT_EQ(replayed(view, {.undisturbed = true}), 240'000);
 }
 
-/// As in_a_row, and on the other rank the all-reduce lasts 50 us: it came 150 us late.
-std::vector<RankView> with_a_late_rank() {
+/// As in_a_row, and on the other rank the all-reduce lasts 50 us: it came 150 us late. Its step ends at `end`, in us.
+std::vector<RankView> with_a_late_rank(int end = 500) {
   TraceText there;
-  there.rank(1, 2).kernel("first", 7, 100, 350, 90).kernel(kAllReduce, 20, 353, 403, 120).kernel("second", 7, 406, 500, 130);
+  there.rank(1, 2).kernel("first", 7, 100, 350, 90).kernel(kAllReduce, 20, 353, 403, 120).kernel("second", 7, 406, end, 130);
   std::vector<RankView> views;
   views.push_back(view_of(in_a_row().rank(0, 2).trace()));
   views.push_back(view_of(there.trace()));
@@ -206,13 +206,7 @@ TEST(WhatIf, GoesByTheRankThatGainsLeast) {
 TEST(WhatIf, ComparesWithTheMedianStepOfAllRanks) {
   // One rank's step takes 400 us and the other's 420, of which the all-reduce has 50: 410 in the median, and the change is 50 /
   // 420.
-  TraceText longer;
-  longer.rank(1, 2).kernel("first", 7, 100, 350, 90).kernel(kAllReduce, 20, 353, 403, 120).kernel("second", 7, 406, 520, 130);
-  std::vector<RankView> views;
-  views.push_back(view_of(in_a_row().rank(0, 2).trace()));
-  views.push_back(view_of(longer.trace()));
-  add_waiting(meet(views), views);
-  const WhatIfs found = what_if(views, Microseconds(410));
+  const WhatIfs found = what_if(with_a_late_rank(520), Microseconds(410));
   EXPECT_DOUBLE_EQ(change_of(found, "no_communication").ratio, 370.0 / 420);
   EXPECT_DOUBLE_EQ(change_of(found, "no_communication").step.median.count(), 410 * 370.0 / 420);
 }
