@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <bit>
 
 #include "interposer/core/core_state.hpp"
 #include "interposer/core/shaping.hpp"
@@ -12,7 +11,7 @@ std::uint64_t kind_key(const LaunchFacts& facts, std::uint64_t kernel) {
   const std::uint64_t grid = (facts.grid.count() << 16U) ^ facts.grid.x;
   const std::uint64_t block = (facts.block.count() << 32U) | facts.dynamic_shared;
   std::uint64_t key = combine(combine(kernel, grid), block);
-  if (facts.note.bytes != 0) { key = combine(key, (std::uint64_t{facts.note.ranks} << 8U) | std::bit_width(facts.note.bytes)); }
+  if (facts.note.bytes != 0) { key = combine(key, (std::uint64_t{facts.note.ranks} << 8U) | facts.note.size_class()); }
   return key | 1U;
 }
 
