@@ -147,7 +147,7 @@ void together() {
   EXPECT_COUNT(reports, R"("ab":{"state":"settled","arm":"plain")", 3U);
 }
 
-// The last step, an evaluation, ends the repetition. All still say what they settled for.
+// The last step, an evaluation, ends the repetition. All still say what they settled for, also where its check has begun.
 void ends_otherwise() {
   const Reports reports;
   const Job job{.ranks = 2, .steps = kMostSteps};
@@ -157,7 +157,7 @@ void ends_otherwise() {
         if (i + kPerStep >= job.steps) { device.send_and_receive(); }
         return device.all_reduce(communicator, gate_is_best);
       });
-  EXPECT_COUNT(reports, R"("ab":{"state":"settled","arm":"priority, gate")", 2U);
+  EXPECT_COUNT(reports, R"("arm":"priority, gate","collectives_per_repetition":1)", 2U);
 }
 
 // As the stages of a pipeline: the first sends twice a step, the second five times. Each decides by itself, and says why.
@@ -245,8 +245,9 @@ void two_deciders() {
 
 // A phase of other collectives has a choice of its own; what was chosen before is found again.
 void phases() {
-  const Job job{.steps = kMostSteps};
-  constexpr std::size_t kFirst = 200 * kPerStep;
+  // A trial of three arms takes 60 steps, and the check of what it chose begins 120 steps later at the earliest.
+  const Job job{.steps = 170 * kPerStep};
+  constexpr std::size_t kFirst = 100 * kPerStep;
   constexpr std::size_t kSecond = 20 * kPerStep;
   run(
       job, [&](std::size_t) { return made(1, job.ranks); },
