@@ -11,6 +11,7 @@ from elbowroom import board, parts, record
 from elbowroom.agreement import Agreement
 from elbowroom.registrations import Unusable, Registrations, averages, choose_blocks
 
+MEASURED_BACKENDS = ("ProcessGroupNCCL", "ProcessGroupNCCL2")  # "nccl" means the second from PyTorch 2.15 on
 MOST_CHANGES = 2  # registrations in one process group; none after a set was given back
 
 
@@ -83,13 +84,9 @@ class GroupPlacement:
             return False
 
     def unknown(self) -> str:
-        """Empty, or which PyTorch or backend of it was measured on no GPU: then a step must prove the buffers, and what none proves is left out.
-
-        "nccl" means ProcessGroupNCCL up to PyTorch 2.14 and ProcessGroupNCCL2 from 2.15 on.
-        """
-        backend = type(self._backend())
-        known = backend is self._torch.distributed.ProcessGroupNCCL
-        return parts.unknown(self._torch) or ("" if known else f"{backend.__name__} was measured on no GPU")
+        """Empty, or which PyTorch or backend of it was measured on no GPU: then a step must prove the buffers, and what none proves is left out."""
+        backend = type(self._backend()).__name__
+        return parts.unknown(self._torch) or ("" if backend in MEASURED_BACKENDS else f"{backend} was measured on no GPU")
 
     def timeout(self) -> float:
         """Seconds that this group's collectives wait for a rank; as it is now, since a program may change it."""

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from stand_ins import FakeRegistrations, Group, ProcessGroupNCCL, ProcessGroupNCCL2, Store, fake_torch, on_ranks
+from stand_ins import FakeRegistrations, Group, OtherNCCL, ProcessGroupNCCL, ProcessGroupNCCL2, Store, fake_torch, on_ranks
 
 from elbowroom import placement, record
 
@@ -75,11 +75,11 @@ class PlacementTest(unittest.TestCase):
                 placed.allocator()
 
     def test_a_backend_that_was_not_measured_must_prove_itself(self) -> None:
-        placed = self.ranks(2)
-        self.assertEqual([one.unknown() for one in placed], ["", ""])
-        with mock.patch.object(Group, "_get_backend", lambda group, device: ProcessGroupNCCL2(group)):
-            self.assertEqual([one.unknown() for one in placed], ["ProcessGroupNCCL2 was measured on no GPU"] * 2)
-            self.assertEqual(self.place(placed)[0].state, "registered")
+        for kind, unknown in ((ProcessGroupNCCL, ""), (ProcessGroupNCCL2, ""), (OtherNCCL, "OtherNCCL was measured on no GPU")):
+            with mock.patch.object(Group, "_get_backend", lambda group, device, kind=kind: kind(group)):
+                placed = self.ranks(2)
+                self.assertEqual([one.unknown() for one in placed], [unknown] * 2)
+                self.assertEqual(self.place(placed)[0].state, "registered")
 
     def test_a_backend_without_a_communicator_of_nccl_is_named(self) -> None:
         with mock.patch.object(Group, "_get_backend", lambda group, device: SimpleNamespace()):

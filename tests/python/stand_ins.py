@@ -113,6 +113,10 @@ class ProcessGroupNCCL2:
     _comm_ptr, _get_sequence_number_for_group = ProcessGroupNCCL._comm_ptr, ProcessGroupNCCL._get_sequence_number_for_group
 
 
+class OtherNCCL(ProcessGroupNCCL2):
+    """One that was measured on no GPU."""
+
+
 class Device(str):
     type = property(lambda self: self.partition(":")[0])
 

@@ -9,7 +9,7 @@ of DDP's gradients: keeps (rank 1, those of every step), held (rank 1, those of 
 zeroed (not dropped), stays (not dropped from step 4 on), later (accumulated from step 4 on), unsent (those of the first pass of a step), grabbed (by hooks, in the backward pass), marked (attributes, by hooks), exported (by DLPack in hooks), retyped (model, to and fro), hooked (late, where rank 1 keeps gradients),
 finished (by the program, behind its backward pass), broken (a last pass ends with an error), sparse (one of them), static (graph), joined (rank 1 has fewer inputs), reentrant (checkpoints);
 compared: steps are timed, and take longer once buffers are registered; retries: rank 1's allocator has to retry;
-nccl2: the backend is one that was measured on no GPU; untested: no test knows this PyTorch, from the first such run on; wrong: on rank 1, as if something came out otherwise there;
+nccl2: the backend is PyTorch 2.15's; other_nccl: one that was measured on no GPU; untested: no test knows this PyTorch, from the first such run on; wrong: on rank 1, as if something came out otherwise there;
 rewrapped: wrapped again in the middle; pair: two models in turns; compiled: by torch.compile, without code generation
 of FSDP2: divided: in the copies; uneven: sizes that ranks do not divide; default_memory: asked for; replaced: the program's own scatters in the middle;
 strays: rank 1's allocator places parameters elsewhere; crooked: it is known to; hostbound: the host is the limit; and what fsdp2_kinds.py says
@@ -44,6 +44,7 @@ WORDS: set[str] = set()  # of the run
 EVENTS: list[str] = []
 KEPT: list[torch.Tensor] = []  # gradients that the program keeps
 TIMED_STEPS, STEPS = 60, 6
+BACKENDS = {"nccl2": stand_ins.ProcessGroupNCCL2, "other_nccl": stand_ins.OtherNCCL}
 
 
 class FakeSegment:
@@ -199,7 +200,7 @@ def replace_device() -> None:
     proof.Proof.verdict = functools.partialmethod(lambda self, plain: verdict(plain, self), proof.Proof.verdict)
     proof.sums_differ = functools.partial(sums_differ, proof.sums_differ)
     torch.distributed.ProcessGroupNCCL = stand_ins.ProcessGroupNCCL
-    placement.GroupPlacement._backend = lambda self: (stand_ins.ProcessGroupNCCL2 if "nccl2" in WORDS else stand_ins.ProcessGroupNCCL)()
+    placement.GroupPlacement._backend = lambda self: next((kind for word, kind in BACKENDS.items() if word in WORDS), stand_ins.ProcessGroupNCCL)()
 
 
 def timed() -> bool:

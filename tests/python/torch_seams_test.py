@@ -48,7 +48,7 @@ class DdpTest(unittest.TestCase):
 
     def test_gradients_stay_in_the_buckets_while_nobody_keeps_them(self) -> None:
         # 12 parameters, in steps 2 to 5, or in 2 and 3 where rank 1 keeps what step 3 has left.
-        in_place = {"none": 48, "between": 48, "held": 24, "sliced": 24, "fails": 48, "reentrant": 48, "compiled": 48}
+        in_place = {"none": 48, "nccl2": 48, "between": 48, "held": 24, "sliced": 24, "fails": 48, "reentrant": 48, "compiled": 48}
         in_place |= {"keeps": 0, "zeroed": 0, "accumulate": 0, "grabbed": 0, "static": 0, "joined": 0, "own": 0, "views": 0}
         # What is not dropped is accumulated where it lies. Of two passes in a step the first finds dropped gradients.
         in_place |= {"stays": 24, "later": 48, "unsent": 48}
@@ -169,10 +169,10 @@ class DdpTest(unittest.TestCase):
         self.assertEqual({proven["digest"], wrong["digest"]}, {plain["digest"]})
 
     def test_a_backend_that_was_not_measured_must_prove_a_sum(self) -> None:
-        plain, proven, wrong = launch("ddp", "plain", "nccl2", "nccl2+untested+wrong").values()
+        plain, proven, wrong = launch("ddp", "plain", "other_nccl", "other_nccl+untested+wrong").values()
         buckets = proven["buffers"][0]
         self.assertEqual((buckets["state"], buckets["in_place"]), ("registered", 0))
-        self.assertEqual(buckets["not_in_place"], "rank 0: ProcessGroupNCCL2 was measured on no GPU")
+        self.assertEqual(buckets["not_in_place"], "rank 0: OtherNCCL was measured on no GPU")
         self.assertEqual((wrong["buffers"][0]["state"], wrong["buffers"][0]["reason"]), ("given back", "rank 1: as if a sum differed"))
         self.assertEqual({proven["digest"], wrong["digest"]}, {plain["digest"]})
 
@@ -238,7 +238,7 @@ class Fsdp2Test(unittest.TestCase):
 
     def test_parameters_are_gathered_directly_and_results_stay(self) -> None:
         # 3 blocks, gathered in forward and backward of 4 steps; fsdp2_kinds.py says what else takes a slot, or finds none.
-        direct = {"default": 24, "mixed": 24, "checkpoint+mesh": 24, "async": 0, "columns": 0, "strays": 24, "crooked": 0, "hostbound": 0}
+        direct = {"default": 24, "nccl2": 24, "mixed": 24, "checkpoint+mesh": 24, "async": 0, "columns": 0, "strays": 24, "crooked": 0, "hostbound": 0}
         cases = [*direct, "mistaken", "kept", "manual+nested", "evaluated+prefetch", "uneven"]
         plains = {"mixed": "plain+mixed", "kept": "plain+kept", "uneven": "plain+uneven"}
         said = launch("fsdp2", "plain", *plains.values(), *cases)
@@ -262,10 +262,10 @@ class Fsdp2Test(unittest.TestCase):
         self.assertEqual({proven["digest"], wrong["digest"]}, {plain["digest"]})
 
     def test_a_backend_that_was_not_measured_must_prove_a_step(self) -> None:
-        plain, proven = launch("fsdp2", "plain+mixed", "nccl2+mixed").values()
+        plain, proven = launch("fsdp2", "plain+mixed", "other_nccl+mixed").values()
         buffers = proven["buffers"][0]
         self.assertEqual((buffers["state"], buffers["direct"]), ("registered", 0))
-        self.assertEqual(buffers["not_direct"], "rank 0: ProcessGroupNCCL2 was measured on no GPU")
+        self.assertEqual(buffers["not_direct"], "rank 0: OtherNCCL was measured on no GPU")
         self.assertEqual(proven["digest"], plain["digest"])
 
     def test_copies_divide_by_powers_of_two(self) -> None:
