@@ -8,8 +8,8 @@
 
 namespace elbowroom::interposer::nccl {
 
-/// This process in a communicator, as the call that makes it tells.
-struct Membership {
+/// This process in a communicator, as the call that makes it tells. One word, or clang asks libatomic for its exchange.
+struct alignas(8) Membership {
   int ranks = 0;  ///< 0: the call does not tell, as of a child
   int rank = 0;   ///< -1: of a communicator that grows, whose ranks keep their numbers
 };
