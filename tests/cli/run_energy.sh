@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Joules of a step: programs of tests/interposer that take 10 ms for a step, over stand-ins for the driver and for NVML, in which every GPU
+# Joules of a step: programs that take 10 ms for a step, over stand-ins for the driver and for NVML, in which every GPU
 # draws 100 W.
 . "$(dirname "$0")/run_checks.bash" || exit
 

@@ -1,10 +1,6 @@
 #include <dlfcn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <thread>
-
+#include "forking.hpp"
 #include "hip_program.hpp"
 #include "interposer/nccl/functions.hpp"
 #include "nccl_types.hpp"
@@ -39,32 +35,13 @@ void launch_some() {
 // A child starts with nothing known, even when it was forked while other threads were launching.
 void forked() {
   fake_hip_set_logging(0);
-  launch_some();
-  std::atomic<bool> stop{false};
-  std::thread busy([&] {
-    while (!stop) { launch_some(); }
-  });
-  for (int i = 0; i < 20; ++i) {
-    const pid_t child = fork();
-    EXPECT(child >= 0);
-    if (child == 0) {
-      launch_some();
-      std::exit(0);
-    }
-    int status = 1;
-    EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  }
-  stop = true;
-  busy.join();
+  in_children_beside(launch_some);
 }
 
 // Only processes that used the runtime leave a report; tests/interposer/reports.sh counts them.
 void forked_idle() {
   launch_some();
-  const pid_t child = fork();
-  if (child == 0) { std::exit(0); }
-  int status = 1;
-  EXPECT(waitpid(child, &status, 0) == child && status == 0);
+  in_child([] {});
 }
 
 // reports.sh reads the size class of 4 MiB, however the call was made and of whatever type; a kernel without a call has none.

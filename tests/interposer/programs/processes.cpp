@@ -2,11 +2,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <csignal>
 #include <thread>
 
 #include "driver_program.hpp"
+#include "forking.hpp"
 #include "interposer/core/core.hpp"
 
 // Several threads, contexts, devices and processes.
@@ -92,32 +92,13 @@ void launch_some() {
 // A child stands aside, even when it was forked while other threads were launching.
 void forked() {
   fake_set_logging(0);  // the log has a lock of its own, which a thread that is not in the child may hold
-  launch_some();
-  std::atomic<bool> stop{false};
-  std::thread busy([&] {
-    while (!stop) { launch_some(); }
-  });
-  for (int i = 0; i < 20; ++i) {
-    const pid_t child = fork();
-    EXPECT(child >= 0);
-    if (child == 0) {
-      launch_some();
-      std::exit(0);
-    }
-    int status = 1;
-    EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  }
-  stop = true;
-  busy.join();
+  in_children_beside(launch_some);
 }
 
 // Only processes that used the driver leave a report; tests/interposer/reports.sh counts them.
 void forked_idle() {
   launch_some();
-  const pid_t child = fork();
-  if (child == 0) { std::exit(0); }
-  int status = 1;
-  EXPECT(waitpid(child, &status, 0) == child && status == 0);
+  in_child([] {});
 }
 
 // Forks a child that launches until a timer's handler ends it in the middle, at another moment each time. A child that has not
