@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
@@ -51,18 +53,47 @@ std::string_view metadata_in(std::string_view notes) {
   return {};
 }
 
+/// The header of a section; empty where there is none.
+std::string_view section(std::string_view bytes, std::uint64_t index) {
+  const auto table = at<std::uint64_t>(bytes, 40);
+  return index < at<std::uint16_t>(bytes, 60) ? part(bytes, table + index * at<std::uint16_t>(bytes, 58), 64) : std::string_view();
+}
+
+std::string_view content(std::string_view bytes, std::string_view header) {
+  return part(bytes, at<std::uint64_t>(header, 24), at<std::uint64_t>(header, 32));
+}
+
 std::string_view metadata_of(std::string_view bytes) {
   constexpr std::uint32_t notes = 7;  // SHT_NOTE
-  const auto table = at<std::uint64_t>(bytes, 40);
-  const auto size = at<std::uint16_t>(bytes, 58);
-  const auto count = at<std::uint16_t>(bytes, 60);
-  for (std::uint64_t index = 0; index < count; ++index) {
-    const std::string_view header = part(bytes, table + index * size, 64);
-    if (header.size() != 64 || at<std::uint32_t>(header, 4) != notes) { continue; }
-    const std::string_view text = metadata_in(part(bytes, at<std::uint64_t>(header, 24), at<std::uint64_t>(header, 32)));
+  for (std::uint64_t index = 0; index < at<std::uint16_t>(bytes, 60); ++index) {
+    const std::string_view header = section(bytes, index);
+    if (at<std::uint32_t>(header, 4) != notes) { continue; }
+    const std::string_view text = metadata_in(content(bytes, header));
     if (!text.empty()) { return text; }
   }
   return {};
+}
+
+/// Of each kernel's symbol the descriptor, with which a launch sets the hardware up.
+using Descriptors = std::map<std::string_view, std::string_view>;
+
+Descriptors descriptors_of(std::string_view bytes) {
+  constexpr std::uint32_t dynamic_symbols = 11;  // SHT_DYNSYM; the runtime finds a kernel there
+  constexpr std::uint64_t descriptor = 64;
+  Descriptors found;
+  for (std::uint64_t index = 0; found.empty() && index < at<std::uint16_t>(bytes, 60); ++index) {
+    const std::string_view header = section(bytes, index);
+    if (at<std::uint32_t>(header, 4) != dynamic_symbols) { continue; }
+    const std::string_view names = content(bytes, section(bytes, at<std::uint32_t>(header, 40)));
+    for (std::string_view symbols = content(bytes, header); symbols.size() >= 24; symbols.remove_prefix(24)) {
+      if (at<std::uint64_t>(symbols, 16) != descriptor) { continue; }
+      const std::string_view name = names.substr(std::min<std::size_t>(at<std::uint32_t>(symbols, 0), names.size()));
+      const std::string_view home = section(bytes, at<std::uint16_t>(symbols, 6));
+      const std::uint64_t begin = at<std::uint64_t>(home, 24) + at<std::uint64_t>(symbols, 8) - at<std::uint64_t>(home, 16);
+      found.emplace(name.substr(0, name.find('\0')), part(bytes, begin, descriptor));
+    }
+  }
+  return found;
 }
 
 /// Builds the document and gives up where it is nested deeper than metadata are: the reader takes a stack frame for each level.
@@ -98,13 +129,33 @@ std::optional<Threads> threads_of(const json& kernel) {
   return threads == 0 || threads > 1'024 ? std::nullopt : std::optional(Threads(static_cast<std::int64_t>(threads)));
 }
 
-/// "gfx942" of "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-"
-std::string architecture_of(const json& document) {
+/// "gfx942" of "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-". Hand-written code leaves the text out: the ELF's flags have the number.
+std::string architecture_of(const json& document, std::string_view bytes) {
   const auto target = document.find("amdhsa.target");
-  if (target == document.end() || !target->is_string()) { return {}; }
-  const auto& text = target->get_ref<const std::string&>();
-  const std::size_t begin = text.rfind("--");
-  return begin == std::string::npos ? std::string() : text.substr(begin + 2, text.find(':', begin) - begin - 2);
+  if (target != document.end() && target->is_string()) {
+    const auto& text = target->get_ref<const std::string&>();
+    const std::size_t begin = text.rfind("--");
+    if (begin != std::string::npos) { return text.substr(begin + 2, text.find(':', begin) - begin - 2); }
+  }
+  const auto machine = at<std::uint8_t>(bytes, 48);
+  for (const auto& [number, name] : {std::pair(0x3f, "gfx90a"), {0x4c, "gfx942"}, {0x4f, "gfx950"}}) {
+    if (machine == number) { return name; }
+  }
+  return "EF_AMDGPU_MACH " + std::to_string(machine);
+}
+
+/// VGPRs of a thread. The metadata count those that the code names; the descriptor allocates more where the compiler was told to
+/// keep the waves of a SIMD below a bound (waves_per_eu), and for a kernel without any.
+Registers registers_of(const json& kernel, const Descriptors& descriptors, std::string_view architecture) {
+  const std::int64_t named = count_of(kernel, ".vgpr_count");
+  const auto symbol = kernel.find(".symbol");
+  if (symbol == kernel.end() || !symbol->is_string()) { return Registers(named); }
+  const auto descriptor = descriptors.find(symbol->get_ref<const std::string&>());
+  if (descriptor == descriptors.end() || descriptor->second.empty()) { return Registers(named); }
+  const bool unified = architecture.starts_with("gfx90a") || architecture.starts_with("gfx94") || architecture == "gfx950";
+  const std::int64_t granule = unified || count_of(kernel, ".wavefront_size") == 32 ? 8 : 4;
+  const std::int64_t allocated = granule * ((at<std::uint32_t>(descriptor->second, 48) & 63U) + 1);
+  return Registers(allocated >= named + granule ? allocated : named);
 }
 
 }  // namespace
@@ -120,12 +171,14 @@ Result<std::vector<KernelRecord>> parse_amd_code_object(std::string_view bytes) 
   }
   std::vector<KernelRecord> records;
   const auto kernels = document.find("amdhsa.kernels");
-  const std::string architecture = architecture_of(document);
+  const std::string architecture = architecture_of(document, bytes);
+  const Descriptors descriptors = descriptors_of(bytes);
   if (kernels != document.end() && kernels->is_array()) {
     for (const json& kernel : *kernels) {
       const bool named = kernel.is_object() && kernel.contains(".name") && kernel[".name"].is_string();
-      if (!named || count_of(kernel, ".vgpr_count") == 0) { continue; }
-      records.push_back({kernel[".name"].get<std::string>(), architecture, Registers(count_of(kernel, ".vgpr_count")),
+      const Registers registers = named ? registers_of(kernel, descriptors, architecture) : Registers(0);
+      if (registers == Registers(0)) { continue; }
+      records.push_back({kernel[".name"].get<std::string>(), architecture, registers,
                          Bytes(count_of(kernel, ".group_segment_fixed_size")), Bytes(0), threads_of(kernel)});
     }
   }

@@ -49,6 +49,24 @@ says '    128          2           0            0         '
 expect 0 plan "$hsaco" --device mi300x --threads 1024 --comm 1024,128,65536,0,1
 says '      Priority needs no room: elbowroom run -- COMMAND compares steps with and without it.'
 
+# The compiler was told of two waves per SIMD: descriptor "fixed.kd" allocates 22 granules of 8, and the metadata count 3 VGPRs as before.
+cp "$hsaco" "$work/bounded.hsaco"
+printf '\025' | dd of="$work/bounded.hsaco" bs=1 seek=$((0x6c0 + 48)) conv=notrunc status=none
+expect 0 plan "$work/bounded.hsaco" --device mi300x --threads 128
+says '    256        176       4,096            0          2  '
+says '    128          2           0            0         '
+# Hand-written code has no amdhsa.target: the ELF's flags name gfx942.
+LC_ALL=C sed 's/amdhsa\.target/amdhsa.absent/' "$hsaco" >"$work/flags.hsaco"
+expect 0 plan "$work/flags.hsaco" --device mi300x --threads 128
+expect 2 plan "$work/flags.hsaco" --device mi210 --threads 128
+complains 'code for gfx942, expected some that mi210 (gfx90a) runs'
+# Triton launches its AMD kernels with LDS that their metadata do not count.
+mkdir -p "$work/triton_amd/abc"
+cp "$hsaco" "$work/triton_amd/abc/open.hsaco"
+echo '{"num_warps": 4, "warp_size": 64, "shared": 16384, "name": "open"}' >"$work/triton_amd/abc/open.json"
+expect 0 plan "$work/triton_amd" --device mi300x
+says '    256          2           0       16,384          4  '
+
 # A folder of Triton's cache: threads and dynamic memory stand beside the code. cuobjdump is a stand-in.
 mkdir -p "$work/triton/abc"
 printf '\177ELF\002\001\001\051\010%055d' 0 | tr 0 '\0' >"$work/triton/abc/gemm.cubin"

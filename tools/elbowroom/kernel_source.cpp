@@ -91,8 +91,6 @@ Result<std::vector<KernelRecord>> triton_kernels(const std::string& folder) {
     const json launch = text ? json::parse(*text, nullptr, false) : json();
     for (KernelRecord& record : *records) {
       if (launch.is_object()) { add_launch(record, launch); }
-      // Triton compiles for LDS of its own, which the metadata count.
-      if (code.extension() == ".hsaco") { record.dynamic_shared = Bytes(0); }
       all.push_back(std::move(record));
     }
   }
