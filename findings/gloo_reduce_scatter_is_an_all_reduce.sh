@@ -9,7 +9,8 @@
 #   all_gather_into_tensor   3.0   gloo:all_gather      the same for all_gather
 #   all_to_all_single        3.0   gloo:all_to_all
 # So a step of FSDP2 with two gathers moves four such shares of 3.0 in a test on CPUs where rings move three. A reader of traces that counts collectives by
-# these names finds no reduce-scatter; the operator beside it, c10d::_reduce_scatter_base_, tells. Gloo's calls have no record_param_comms, so that no size and no group stands in the trace.
+# these names finds no reduce-scatter; the operator beside it, c10d::_reduce_scatter_base_, tells. Gloo's calls have no record_param_comms: neither size nor
+# group stands in the trace.
 set -euo pipefail
 command -v python3 >/dev/null || { echo 'skipped: needs python3'; exit 77; }
 work=$(mktemp -d)
