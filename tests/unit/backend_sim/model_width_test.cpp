@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "elbowroom/backend/registry.hpp"
 #include "elbowroom/backend/validation.hpp"
 #include "elbowroom/model/device_catalog.hpp"
+#include "elbowroom/model/device_facts.hpp"
 
 namespace elbowroom::sim {
 namespace {

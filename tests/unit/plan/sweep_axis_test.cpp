@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "elbowroom/plan/control_site.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
 #include "elbowroom/plan/plan_text.hpp"
 #include "unit/plan/sites.hpp"
 

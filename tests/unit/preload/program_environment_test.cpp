@@ -7,6 +7,7 @@ namespace elbowroom::preload {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using ::testing::Pair;
 
 constexpr const char* kLibrary = "/lib/libelbowroom_interposer.so";
