@@ -15,7 +15,11 @@ NEWEST = {"GLIBC": (2, 28), "GCC": (7, 0)}
 LIBRARIES = re.compile(r"(ld-linux-.*|lib(c|m|dl|rt|pthread|gcc_s))\.so\.\d+")
 
 
+# What is preloaded into every program loads none that a program may lack: two more took as long as all the rest.
+LOADED_ANYWAY = re.compile(r"(ld-linux-.*|lib(c|m))\.so\.\d+")
+
 # Functions that glibc has in libc.so.6 since 2.34. A library that asks libc.so.6 for them ends an old program that is linked to that first.
+# It may ask without a version, and do without them.
 HOMES = {
     name: home
     for home, names in {
@@ -27,21 +31,24 @@ HOMES = {
 
 
 def misplaced(file: str, needs: str) -> list[str]:
-    """Functions that the file asks another library for than the one that had them before glibc 2.34."""
+    """Functions that the file asks another library for than the one that had them before glibc 2.34, or that any library must have."""
     asked, versions = "", {}
     for library, version in re.findall(r"File: (\S+)|Name: \S+ .*Version: (\d+)", needs.partition("Version needs section")[2]):
         asked = library or asked
         if version:
             versions[version] = asked
     undefined = re.findall(r" UND (\w+)@\S+ \((\d+)\)", needs)
-    return [f"{file} asks {versions[index]} for {name}, expected {HOMES[name]}" for name, index in undefined if HOMES.get(name, versions.get(index)) != versions.get(index)]
+    elsewhere = [f"{file} asks {versions[index]} for {name}, expected {HOMES[name]}" for name, index in undefined if HOMES.get(name, versions.get(index)) != versions.get(index)]
+    strong = re.findall(r" GLOBAL +DEFAULT +UND (\w+)$", needs, re.MULTILINE)
+    return elsewhere + [f"{file} cannot do without {name}, expected a weak symbol" for name in strong if name in HOMES]
 
 
 def refused(file: str, needs: str) -> list[str]:
     """`needs`: what `readelf -dV --dyn-syms` prints of the file."""
     found = []
     for library in re.findall(r"\(NEEDED\).*\[(.*)\]", needs):
-        if not LIBRARIES.fullmatch(library):
+        allowed = LOADED_ANYWAY if "interposer" in file else LIBRARIES
+        if not allowed.fullmatch(library):
             found.append(f"{file} needs {library}")
     section = needs.partition("Version needs section")[2]
     for name, version in re.findall(r"Name: ([A-Z]+)_([0-9.]+)", section):
@@ -70,6 +77,9 @@ def check_itself() -> None:
     threads = " 7: 0 FUNC GLOBAL DEFAULT UND pthread_once@GLIBC_2.2.5 (2)\nVersion needs section\n File: {} Cnt: 1\n Name: GLIBC_2.2.5 Flags: none Version: 2\n"
     assert refused("x.so", threads.format("libpthread.so.0")) == []
     assert len(refused("x.so", threads.format("libc.so.6"))) == 1
+    loader = " 7: 0 FUNC {} DEFAULT UND dlvsym\nVersion needs section\n"
+    assert refused("x.so", loader.format("WEAK")) == [] and len(refused("x.so", loader.format("GLOBAL"))) == 1
+    assert len(refused("libelbowroom_interposer.so", sample.format("libdl.so.2", "GLIBC_2.28"))) == 1
 
 
 def main() -> int:

@@ -7,6 +7,12 @@
 
 #include "interposer/core/unusual.hpp"
 
+// glibc before 2.34 has these in libdl.so.2. A program without that loads no driver, and is not made to load it.
+#pragma weak dladdr1
+#pragma weak dlclose
+#pragma weak dlerror
+#pragma weak dlvsym
+
 namespace elbowroom::interposer::process {
 namespace {
 
@@ -22,7 +28,7 @@ constinit std::atomic<void*> known_c_librarys{nullptr};
 // answer.
 DlsymFunction c_library_dlsym() {
   void* found = known_c_librarys.load(std::memory_order_acquire);
-  if (found == nullptr) {
+  if (found == nullptr && dlvsym != nullptr) {
     found = dlvsym(RTLD_NEXT, "dlsym", kFirstVersion);
     known_c_librarys.store(found, std::memory_order_release);
   }
@@ -88,7 +94,8 @@ bool dlsym_is_interposed() {
 const char* object_path(const void* address) {
   Dl_info info{};
   link_map* map = nullptr;
-  const bool known = address != nullptr && dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) != 0;
+  const bool known =
+      address != nullptr && dladdr1 != nullptr && dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) != 0;
   return known && map != nullptr && map->l_name != nullptr ? map->l_name : "";
 }
 
@@ -116,7 +123,7 @@ void keep_loaded(const void* function) {
 void* find_global(const char* name) {
   const DlsymFunction find = c_library_dlsym();
   void* const found = find == nullptr ? nullptr : find(RTLD_NEXT, name);
-  if (found == nullptr) { static_cast<void>(dlerror()); }
+  if (find != nullptr && found == nullptr) { static_cast<void>(dlerror()); }
   return found;
 }
 
