@@ -7,6 +7,5 @@ inline constexpr const char* kPolicyVariable = "ELBOWROOM_RUN_POLICY";         /
 inline constexpr const char* kRulesVariable = "ELBOWROOM_RUN_RULES";           ///< a file of run/rules.hpp
 inline constexpr const char* kChoicesVariable = "ELBOWROOM_RUN_CHOICES";       ///< a file of run/choices.hpp
 inline constexpr const char* kReportDirVariable = "ELBOWROOM_RUN_REPORT_DIR";  ///< a folder for files of run/process_report.hpp
-inline constexpr const char* kVerboseVariable = "ELBOWROOM_RUN_VERBOSE";       ///< "1": each process says what its launches cost
 
 }  // namespace elbowroom::run

@@ -124,12 +124,9 @@ void left_alone() {
   EXPECT(hipGraphInstantiateWithFlags(&exec, graph, 1) == 0 && last_call().flags == 1);
 }
 
-constexpr Case kCases[] = {{"capture", capture},
-                           {"broken_capture", broken_capture},
-                           {"unseen_capture", unseen_capture},
-                           {"capture_while_asked", capture_while_asked},
-                           {"asked_for_what_is_added", asked_for_what_is_added},
-                           {"left_alone", left_alone}};
+constexpr Case kCases[] = {
+    CASE(capture),   CASE(broken_capture), CASE(unseen_capture), CASE(capture_while_asked), CASE(asked_for_what_is_added),
+    CASE(left_alone)};
 
 }  // namespace
 

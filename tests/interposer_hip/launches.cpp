@@ -69,7 +69,7 @@ void carried_forms() {
 }
 
 // Default streams are forked by a handle that means the same in every entry point.
-void carried_default_streams() {
+void default_streams() {
   const TwoStreams two;
   EXPECT(launch_on(nullptr, two.all_reduce, 24) == 0);
   expect_carried(1, nullptr, "hipLaunchKernel");
@@ -118,7 +118,7 @@ void names(Unusual row, Call call) {
 }
 
 // ROC_GLOBAL_CU_MASK or HSA_CU_MASK.
-void environment_masks() {
+void masks() {
   names(Unusual::masked_stream, [](const TwoStreams&) { return 0; });
 }
 
@@ -233,19 +233,9 @@ void shape_refused() {
   EXPECT(launch_on(two.compute, two.gemm, 100000, 1000) == 0 && calls_named("hipLaunchKernel") == before + 3);
 }
 
-constexpr Case kCases[] = {{"carried", carried},
-                           {"carried_forms", carried_forms},
-                           {"carried_default_streams", carried_default_streams},
-                           {"not_carried", not_carried},
-                           {"environment_masks", environment_masks},
-                           {"no_priorities", no_priorities},
-                           {"fork_fails", fork_fails},
-                           {"relaunched", relaunched},
-                           {"join_fails", join_fails},
-                           {"last_error", last_error},
-                           {"shape", shape},
-                           {"not_shaped", not_shaped},
-                           {"shape_refused", shape_refused}};
+constexpr Case kCases[] = {CASE(carried),       CASE(carried_forms), CASE(default_streams), CASE(not_carried), CASE(masks),
+                           CASE(no_priorities), CASE(fork_fails),    CASE(relaunched),      CASE(join_fails),  CASE(last_error),
+                           CASE(shape),         CASE(not_shaped),    CASE(shape_refused)};
 
 }  // namespace
 

@@ -77,13 +77,8 @@ void looked_up() {
   EXPECT(dlsym(handle, "ncclAllGather") == nullptr);  // what the library lacks stays absent
 }
 
-constexpr Case kCases[] = {{"several_devices", several_devices},
-                           {"launch_some", launch_some},
-                           {"forked", forked},
-                           {"forked_idle", forked_idle},
-                           {"sizes", sizes},
-                           {"looked_up", looked_up},
-                           {"nested", nested}};
+constexpr Case kCases[] = {CASE(several_devices), CASE(launch_some), CASE(forked), CASE(forked_idle),
+                           CASE(sizes),           CASE(looked_up),   CASE(nested)};
 
 }  // namespace
 

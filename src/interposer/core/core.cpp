@@ -19,11 +19,13 @@ TicketFields unpack(Ticket ticket) {
   return {flag(1), flag(2), flag(3), flag(4), static_cast<std::uint16_t>(ticket >> 8U), static_cast<Serial>(ticket >> 32U)};
 }
 
-CoreState::CoreState(const Rules& the_rules, const Platform& the_platform) : rules(the_rules), platform(the_platform) {
+CoreState::CoreState(const Rules& the_rules, const Platform& the_platform, FastPath& fast)
+    : rules(the_rules), platform(the_platform), fast_path(fast) {
   known.kernels[0].passed_through = true;
   known.trial.begin(trial_arms(rules));
   known.ranks.begin(compares(rules) && platform.ranks.standing != nullptr, hash_of_arms(rules));
   put_in_force();
+  publish();
 }
 
 void CoreState::forget_functions() {
@@ -37,10 +39,10 @@ void CoreState::refuse(KernelRecord& kernel, Decision& decision, Refusal refusal
 }
 
 // With what a vendor's room keeps (driver/make_interposer.hpp) a process has 1 MiB at most.
-static_assert(sizeof(CoreState) <= std::size_t{888} * 1024);
+static_assert(sizeof(CoreState) + sizeof(FastPath) <= std::size_t{888} * 1024);
 
-std::unique_ptr<Core> Core::create(const Rules& rules, const Platform& platform) {
-  std::unique_ptr<CoreState> state(new (std::nothrow) CoreState(rules, platform));
+std::unique_ptr<Core> Core::create(const Rules& rules, const Platform& platform, FastPath& fast_path) {
+  std::unique_ptr<CoreState> state(new (std::nothrow) CoreState(rules, platform, fast_path));
   if (state == nullptr) { return nullptr; }
   return std::unique_ptr<Core>(new (std::nothrow) Core(std::move(state)));
 }
@@ -49,11 +51,6 @@ Core::Core(std::unique_ptr<CoreState> state) : state_(std::move(state)) {}
 Core::~Core() = default;
 
 bool Core::follows_order() const { return state_->follows_order.load(std::memory_order_acquire); }
-bool Core::leaves_alone(FunctionId function, std::uint64_t blocks) { return state_->fast_path.take(function, blocks); }
-
-bool Core::leaves_alone(FunctionId function, std::uint64_t blocks, StreamId stream) {
-  return leaves_alone(function, blocks) || state_->fast_path.take_settled(function, stream);
-}
 
 EventSlot Core::on_launched(Ticket ticket, LaunchOutcome outcome) {
   if (ticket == 0) { return kNoEvent; }

@@ -65,6 +65,8 @@ struct Platform {
   RankAgreement ranks{};  ///< asked and told once a step
   /// Whether the completion of a collective's end event was seen: asked without the lock.
   bool (*has_ended)(void* self, ContextId context, std::uint16_t slot) = nullptr;
+  /// The same of its begin event. Null: begins need not be seen before a launch waits for one.
+  bool (*has_begun)(void* self, ContextId context, std::uint16_t slot) = nullptr;
 };
 
 /// What an intercepted ncclAllReduce & co. said about the kernel that it is about to launch; all zero where nobody was asked.
@@ -103,6 +105,7 @@ enum class Refusal : std::uint8_t {
   several_waves,       ///< gate: it and others beside it have more blocks than there are SMs, so they may not all begin at once
   other_context,       ///< gate: the collective belongs to another context of the device
   other_capture,       ///< gate: something is being captured
+  unseen_begin,        ///< gate: the driver was not seen yet to tell of a begin before the end
   order_lost,          ///< gate: more streams carry collectives than are told apart
   own_priority,        ///< priority: the program set one
   fills_device,        ///< priority: with others it would leave no SM to what its peers may wait for
@@ -126,6 +129,7 @@ inline constexpr std::array<const char*, static_cast<std::size_t>(Refusal::count
     "gate: the collective's blocks may not all begin at once",
     "gate: the collective is in another context",
     "gate: something is being captured",
+    "gate: no event was seen yet that tells of a begin before the end",
     "gate: more streams carry collectives than are told apart",
     "priority: the program sets its own",
     "priority: the collectives may take more than half of the SMs",
@@ -187,6 +191,7 @@ struct LastEnd {
 
 struct RecordMark;
 struct WaitMark;
+class FastPath;
 class ReportWriter;
 
 /// Launches by the long way, and the time of their hooks without the program's own call.
@@ -216,16 +221,13 @@ struct Sink {
 
 class Core {
  public:
-  /// All memory is taken here (a few MiB). Null when there is none: pass everything through.
-  static std::unique_ptr<Core> create(const Rules& rules, const Platform& platform);
+  /// All memory is taken here (below 1 MiB). Null when there is none: pass everything through. A launch that `fast_path` takes
+  /// needs no decision.
+  static std::unique_ptr<Core> create(const Rules& rules, const Platform& platform, FastPath& fast_path);
   ~Core();
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
-  /// A launch of the function needs no decision: it goes as the program asked, and on_launch is not to be called. Lock-free.
-  /// `blocks`: of its grid. Without a stream first: to tell which one a default stream is takes a call of the driver's.
-  [[nodiscard]] bool leaves_alone(FunctionId function, std::uint64_t blocks);
-  [[nodiscard]] bool leaves_alone(FunctionId function, std::uint64_t blocks, StreamId stream);
   /// Whether the order of streams is followed now; lock-free. Where it is not, hooks of events and waits tell nothing.
   [[nodiscard]] bool follows_order() const;
 

@@ -66,10 +66,38 @@ bool CoreState::ask_end(Serial serial, Hold& hold) {
   return over;
 }
 
+bool CoreState::tells_begins(std::int32_t device, const Collective& collective) {
+  if (platform.has_begun == nullptr || (known.begins_seen >> static_cast<unsigned>(device) & 1U) != 0) { return true; }
+  if (known.asked_begin.serial == 0 && collective.ends != 0) { known.asked_begin = {collective.serial, device}; }
+  return false;
+}
+
+// CUDA calls the begin a best effort, which may mean the end: both events would pass within microseconds. So the begin is to have
+// passed at one question, and the end not at the next.
+void CoreState::ask_begin(Hold& hold) {
+  const AskedBegin asked = known.asked_begin;
+  const Collective* collective = known.lanes.find(asked.serial);
+  if (collective == nullptr || known.lanes.is_over(collective->lane, asked.serial) || ask_end(asked.serial, hold)) {
+    known.asked_begin = {};
+  } else if (asked.passed) {
+    const bool was_asked = captures.load(std::memory_order_relaxed) == 0;
+    if (was_asked && known.lanes.find(asked.serial) != nullptr) {
+      known.begins_seen |= std::uint64_t{1} << static_cast<unsigned>(asked.device);
+    }
+  } else {
+    const ContextId context = collective->context;
+    hold.release();
+    const bool begun = platform.has_begun(platform.self, context, slot_of(asked.serial));
+    hold.take();
+    if (known.asked_begin.serial == asked.serial) { known.asked_begin.passed = begun; }
+  }
+}
+
 void CoreState::refresh(std::uint64_t now_ns, Hold& hold) {
   constexpr std::uint64_t kInterval = 20'000;
   if (now_ns < known.next_ask_ns) { return; }
   known.next_ask_ns = now_ns + kInterval;
+  if (known.asked_begin.serial != 0) { ask_begin(hold); }
   ask_all_ends(hold);
 }
 
@@ -116,6 +144,7 @@ Refusal CoreState::decide_gate(const LaunchFacts& facts, StreamId id, Serial& wa
     if (before) { return Refusal::none; }
     Serial missing = 0;
     refusal = ask_gate(facts, *stream, *collective, missing);
+    if (refusal == Refusal::none && !tells_begins(stream->info.device, *collective)) { return Refusal::unseen_begin; }
     if (refusal == Refusal::none) {
       stream->settled = waits_for = collective->serial;
       return refusal;
@@ -176,7 +205,8 @@ Decision CoreState::decide_compute(const LaunchFacts& facts, std::uint16_t index
     decision.wait_on = slot_of(ticket.serial);
     ++known.waiting[decision.wait_on];
   }
-  if (!has_cap && known.lanes.find_stream(facts.stream) != nullptr && !ticket.gate && decision.refusal != Refusal::small_compute) {
+  if (!has_cap && known.lanes.find_stream(facts.stream) != nullptr && !ticket.gate && decision.refusal != Refusal::small_compute &&
+      decision.refusal != Refusal::unseen_begin) {
     fast_path.settle(facts.stream);
   }
   if (ticket.gate || ticket.shape) {

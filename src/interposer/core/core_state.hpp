@@ -96,6 +96,13 @@ TicketFields unpack(Ticket ticket);
 
 inline constexpr int kMostQuestions = 3;  ///< to the driver, about end events at one launch
 
+/// A collective whose events show whether its device tells of begins.
+struct AskedBegin {
+  Serial serial = 0;  ///< 0: none is looked at
+  std::int32_t device = 0;
+  bool passed = false;  ///< the begin event
+};
+
 /// Everything that was learned.
 struct Knowledge {
   std::uint32_t modules = 1;  ///< generation
@@ -121,6 +128,8 @@ struct Knowledge {
   std::array<DeviceInfo, kMaxDevices> devices{};
   std::array<DeviceNames, kMaxDevices> device_names{};  ///< those of the rules that each has
   std::uint64_t devices_known = 0;                      ///< bit per device
+  std::uint64_t begins_seen = 0;                        ///< bit per device: a begin event passed while its collective ran
+  AskedBegin asked_begin;
   StepMarks steps;
   StepStretches stretches;
   AbTrial trial;
@@ -145,14 +154,14 @@ struct CoreState {
   /// The lock of the core while in scope.
   class Hold;
 
-  CoreState(const Rules& the_rules, const Platform& the_platform);
+  CoreState(const Rules& the_rules, const Platform& the_platform, FastPath& fast);
 
   const Rules rules;
   const Platform platform;
   OwnMutex mutex;
   std::atomic<unsigned> captures{0};
   std::atomic<bool> follows_order{false};
-  FastPath fast_path;
+  FastPath& fast_path;
   Knowledge known;
 
   /// Function handles may now mean something else.
@@ -223,6 +232,9 @@ struct CoreState {
   Refusal decide_gate(const LaunchFacts& facts, StreamId stream, Serial& waits_for, Hold& hold);
   Refusal ask_gate(const LaunchFacts& facts, const Stream& stream, const Collective& collective, Serial& missing);
   bool ask_end(Serial serial, Hold& hold);
+  /// Whether the device was seen to tell of a begin while the collective ran. If not, this one may be looked at.
+  bool tells_begins(std::int32_t device, const Collective& collective);
+  void ask_begin(Hold& hold);
   void ask_all_ends(Hold& hold);
   StepMarks::Mark count_step(std::uint64_t signature, std::uint64_t host_time_ns);
   void find_step();

@@ -12,7 +12,7 @@ namespace elbowroom::interposer {
 /// What every launch reads first: which kernels need nobody's attention now. A kernel that is known to be no collective and to have
 /// no cap goes on to the driver where the launch is too small to keep a collective from starting. It is counted, and nothing else
 /// is done: a compute launch changes no order that is followed. Written with the core's lock held, and read without it.
-class FastPath {
+class alignas(64) FastPath {
  public:
   static constexpr std::uint32_t kEveryLaunch = 0xffffffff;
 
@@ -58,7 +58,7 @@ class FastPath {
  private:
   static constexpr unsigned kPlaceBits = 11;
 
-  struct Kernel {
+  struct Kernel {  // a quarter of a line
     std::atomic<FunctionId> function{0};
     std::atomic<std::uint32_t> launches{0};
     std::uint16_t index = 0;
@@ -79,8 +79,8 @@ class FastPath {
   static inline thread_local constinit StreamId settled_stream_ = 0;
   static inline thread_local constinit std::uint64_t settled_round_ = 0;
 
-  std::atomic<std::uint32_t> most_blocks_{kEveryLaunch};
-  std::atomic<std::uint64_t> round_{1};
+  std::atomic<std::uint32_t> most_blocks_{0};
+  std::atomic<std::uint64_t> round_{0};
   std::array<Kernel, std::size_t{1} << kPlaceBits> kernels_{};
 };
 

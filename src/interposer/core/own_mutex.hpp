@@ -14,12 +14,6 @@ class OwnMutex {
     enter();
     mutex_.lock();
   }
-  bool try_lock() {
-    enter();
-    if (mutex_.try_lock()) { return true; }
-    leave();
-    return false;
-  }
   void unlock() {
     mutex_.unlock();
     leave();

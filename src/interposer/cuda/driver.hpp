@@ -58,6 +58,11 @@ struct Driver {
   }
   void destroy_event(Place context, Event event) const { cuda::destroy_event(calls, context, event); }
   [[nodiscard]] bool has_passed(Event event) const { return calls.event_query(event) == cu::kSuccess; }
+  [[nodiscard]] bool has_begun(Place context, EventSlot slot) {
+    const Event begin = contexts.completion_event(context, slot);
+    const RelaxedCapture relaxed(calls);
+    return begin != nullptr && has_passed(begin);
+  }
   int elapsed(float& milliseconds, Event begin, Event end) const {
     const int state = calls.event_query(end);
     return state == cu::kSuccess ? calls.event_elapsed_time(&milliseconds, begin, end) : state;

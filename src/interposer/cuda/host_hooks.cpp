@@ -48,7 +48,6 @@ int release_primary(cu::Device device) {
 }  // namespace elbowroom::interposer::cuda
 
 using namespace elbowroom::interposer::cuda;
-using elbowroom::interposer::stand_aside;
 using elbowroom::interposer::Unusual;
 
 int cuLaunchHostFunc(cu::Stream stream, void (*function)(void*), void* data) {
@@ -107,16 +106,13 @@ int cuStreamBatchMemOp_v2_ptsz(cu::Stream stream, unsigned count, void* operatio
 }
 
 int cuWaitExternalSemaphoresAsync(const void* semaphores, const void* parameters, unsigned count, cu::Stream stream) {
-  stand_aside(Unusual::external_semaphore);
-  return call_real<&cuWaitExternalSemaphoresAsync>(semaphores, parameters, count, stream);
+  return aside<&cuWaitExternalSemaphoresAsync>(Unusual::external_semaphore, semaphores, parameters, count, stream);
 }
 int cuWaitExternalSemaphoresAsync_ptsz(const void* semaphores, const void* parameters, unsigned count, cu::Stream stream) {
-  stand_aside(Unusual::external_semaphore);
-  return call_real<&cuWaitExternalSemaphoresAsync_ptsz>(semaphores, parameters, count, stream);
+  return aside<&cuWaitExternalSemaphoresAsync_ptsz>(Unusual::external_semaphore, semaphores, parameters, count, stream);
 }
 int cuLaunchCooperativeKernelMultiDevice(void* launches, unsigned devices, unsigned flags) {
-  stand_aside(Unusual::multi_device_launch);
-  return call_real<&cuLaunchCooperativeKernelMultiDevice>(launches, devices, flags);
+  return aside<&cuLaunchCooperativeKernelMultiDevice>(Unusual::multi_device_launch, launches, devices, flags);
 }
 
 int cuCtxDestroy(cu::Context context) { return destroy_context<&cuCtxDestroy>(context); }

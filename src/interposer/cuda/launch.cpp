@@ -178,18 +178,18 @@ int carry_out(Interposer& state, const LaunchRequest& request, OriginalLaunch or
 }  // namespace
 
 int launch(const LaunchRequest& request, OriginalLaunch original) {
-  Interposer* state = interposer();
-  if (state == nullptr) { return original.call(request); }
   const cu::LaunchConfig& config = request.config;
   const AttributeFacts attributes = read_attributes(config);
   const bool plain =
       !request.cooperative && !attributes.cooperative && !attributes.records_event && attributes.cluster <= kMostCluster;
   const std::uint64_t blocks = std::uint64_t{config.grid_x} * config.grid_y * config.grid_z;
-  if (plain && state->core->leaves_alone(id_of(request.function), blocks)) { return original.call(request); }
+  if (plain && driver::fast_path.take(id_of(request.function), blocks)) { return original(request); }
+  Interposer* state = interposer();
+  if (state == nullptr) { return original(request); }
   const StreamId id = state->stream_id(config.stream, request.default_stream);
-  if (plain && state->core->leaves_alone(id_of(request.function), blocks, id)) { return original.call(request); }
+  if (plain && driver::fast_path.take_settled(id_of(request.function), id)) { return original(request); }
   const cu::Stream stream = explicit_stream<Driver>(config.stream, request.default_stream);
-  if (state->core->capturing() && state->driver.is_captured(stream)) { return original.call(request); }
+  if (state->core->capturing() && state->driver.is_captured(stream)) { return original(request); }
   driver::LaunchAccount account(state->overhead);
   const std::uint64_t begin = account.begin();
   if (attributes.records_event) { state->core->forget_events(); }

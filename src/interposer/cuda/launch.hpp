@@ -18,10 +18,8 @@ struct LaunchRequest {
   bool cooperative = false;  // by the entry point; an attribute may say so as well
 };
 
-/// The entry point that the program called.
-struct OriginalLaunch {
-  int (*call)(const LaunchRequest& request);  ///< calls it, with the request's arguments
-};
+/// Calls the entry point that the program called, with the request's arguments.
+using OriginalLaunch = int (*)(const LaunchRequest& request);
 
 /// Launches exactly once: as the core decides, or as the program asked where a control cannot be carried out or makes the launch
 /// fail. Returns what the driver returned for the launch that counts.

@@ -32,7 +32,7 @@ cu::LaunchConfig plain_config(unsigned grid_x, unsigned grid_y, unsigned grid_z,
 template <auto Ours>
 int launch_kernel(cu::Function function, const cu::LaunchConfig& config, void** parameters, void** extra,
                   DefaultStream default_stream) {
-  return launch({config, function, parameters, extra, default_stream}, {&original_kernel<Ours>});
+  return launch({config, function, parameters, extra, default_stream}, &original_kernel<Ours>);
 }
 
 // A null configuration is the driver's to refuse.
@@ -40,7 +40,7 @@ template <auto Ours>
 int launch_ex(const cu::LaunchConfig* config, cu::Function function, void** parameters, void** extra,
               DefaultStream default_stream) {
   if (config == nullptr) { return call_real<Ours>(config, function, parameters, extra); }
-  return launch({*config, function, parameters, extra, default_stream}, {&original_kernel_ex<Ours>});
+  return launch({*config, function, parameters, extra, default_stream}, &original_kernel_ex<Ours>);
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ int cuLaunchCooperativeKernel(cu::Function function, unsigned grid_x, unsigned g
                               unsigned block_y, unsigned block_z, unsigned shared_bytes, cu::Stream stream, void** parameters) {
   return launch({plain_config(grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream), function, parameters,
                  nullptr, DefaultStream::kLegacy, true},
-                {&original_cooperative<&cuLaunchCooperativeKernel>});
+                &original_cooperative<&cuLaunchCooperativeKernel>);
 }
 
 int cuLaunchCooperativeKernel_ptsz(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
@@ -83,5 +83,5 @@ int cuLaunchCooperativeKernel_ptsz(cu::Function function, unsigned grid_x, unsig
                                    void** parameters) {
   return launch({plain_config(grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream), function, parameters,
                  nullptr, DefaultStream::kPerThread, true},
-                {&original_cooperative<&cuLaunchCooperativeKernel_ptsz>});
+                &original_cooperative<&cuLaunchCooperativeKernel_ptsz>);
 }

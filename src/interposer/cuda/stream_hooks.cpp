@@ -14,12 +14,10 @@ using StreamHooks = driver::StreamHooks<Driver>;
 }  // namespace elbowroom::interposer::cuda
 
 using namespace elbowroom::interposer::cuda;
-using elbowroom::interposer::stand_aside;
 using elbowroom::interposer::Unusual;
 
 int cuGreenCtxStreamCreate(cu::Stream* stream, cu::GreenContext context, unsigned flags, int priority) {
-  stand_aside(Unusual::green_context);
-  return call_real<&cuGreenCtxStreamCreate>(stream, context, flags, priority);
+  return aside<&cuGreenCtxStreamCreate>(Unusual::green_context, stream, context, flags, priority);
 }
 
 int cuStreamDestroy(cu::Stream stream) { return StreamHooks::destroy_stream<&cuStreamDestroy>(stream); }
@@ -48,33 +46,24 @@ int cuEventRecordWithFlags_ptsz(cu::Event event, cu::Stream stream, unsigned fla
 
 // Another process may record such an event.
 int cuIpcGetEventHandle(cu::IpcEventHandle* handle, cu::Event event) {
-  stand_aside(Unusual::foreign_event);
-  return call_real<&cuIpcGetEventHandle>(handle, event);
+  return aside<&cuIpcGetEventHandle>(Unusual::foreign_event, handle, event);
 }
 int cuIpcOpenEventHandle(cu::Event* event, cu::IpcEventHandle handle) {
-  stand_aside(Unusual::foreign_event);
-  return call_real<&cuIpcOpenEventHandle>(event, handle);
+  return aside<&cuIpcOpenEventHandle>(Unusual::foreign_event, event, handle);
 }
 int cuEventCreateFromEGLSync(cu::Event* event, void* sync, unsigned flags) {
-  stand_aside(Unusual::foreign_event);
-  return call_real<&cuEventCreateFromEGLSync>(event, sync, flags);
+  return aside<&cuEventCreateFromEGLSync>(Unusual::foreign_event, event, sync, flags);
 }
 
 int cuCtxRecordEvent(cu::Context context, cu::Event event) {
-  stand_aside(Unusual::context_wait);
-  return call_real<&cuCtxRecordEvent>(context, event);
+  return aside<&cuCtxRecordEvent>(Unusual::context_wait, context, event);
 }
-int cuCtxWaitEvent(cu::Context context, cu::Event event) {
-  stand_aside(Unusual::context_wait);
-  return call_real<&cuCtxWaitEvent>(context, event);
-}
+int cuCtxWaitEvent(cu::Context context, cu::Event event) { return aside<&cuCtxWaitEvent>(Unusual::context_wait, context, event); }
 int cuGreenCtxRecordEvent(cu::GreenContext context, cu::Event event) {
-  stand_aside(Unusual::green_context);
-  return call_real<&cuGreenCtxRecordEvent>(context, event);
+  return aside<&cuGreenCtxRecordEvent>(Unusual::green_context, context, event);
 }
 int cuGreenCtxWaitEvent(cu::GreenContext context, cu::Event event) {
-  stand_aside(Unusual::green_context);
-  return call_real<&cuGreenCtxWaitEvent>(context, event);
+  return aside<&cuGreenCtxWaitEvent>(Unusual::green_context, context, event);
 }
 
 int cuEventDestroy(cu::Event event) { return StreamHooks::destroy_event<&cuEventDestroy>(event); }

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "interposer/core/core.hpp"
+#include "interposer/core/fast_path.hpp"
 #include "interposer/driver/end_events.hpp"
 #include "interposer/driver/step_timer.hpp"
 #include "interposer/process/hook_table.hpp"
@@ -21,6 +22,10 @@ inline constexpr DefaultStream kLegacy = DefaultStream::kLegacy;
 inline constexpr DefaultStream kPerThread = DefaultStream::kPerThread;
 
 inline std::uint64_t id_of(const void* handle) { return reinterpret_cast<std::uintptr_t>(handle); }
+
+/// Of the process, and no part of its Interposer: a launch that needs no decision looks at nothing else of ours. That stays true
+/// where everything else stands aside, and in a handler that interrupts a hook.
+inline constinit FastPath fast_path;
 
 /// Everything the library knows about its process. It is one object, made when a program first calls a hooked driver function. It
 /// is never destroyed, because programs call the driver until their very end.

@@ -2,7 +2,7 @@
 
 #include "interposer/driver/followed.hpp"
 
-/// What is the same of every launch hook. A request is the launch as the program asked for it, and `original.call(request)` makes
+/// What is the same of every launch hook. A request is the launch as the program asked for it, and `original(request)` makes
 /// it so.
 namespace elbowroom::interposer::driver {
 
@@ -40,7 +40,7 @@ class LaunchAccount {
 
 template <class Request, class Original>
 Launched launch_plainly(const Request& request, Original original, LaunchOutcome when_ok, process::DriverClock& clock) {
-  const int result = clock.time([&] { return original.call(request); });
+  const int result = clock.time([&] { return original(request); });
   return {result, result == 0 ? when_ok : LaunchOutcome::failed};
 }
 

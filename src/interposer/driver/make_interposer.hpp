@@ -50,6 +50,11 @@ struct Asked {
     return !state.core->capturing() && state.ends.has_passed(D::place_of(context), slot);
   }
 
+  static bool has_begun(void* self, ContextId context, EventSlot slot) {
+    auto& state = *static_cast<Interposer<D>*>(self);
+    return !state.core->capturing() && state.driver.has_begun(D::place_of(context), slot);
+  }
+
   static FunctionInfo function(void* self, FunctionId id) {
     D& driver = static_cast<Interposer<D>*>(self)->driver;
     const typename D::OwnCalls own(driver.calls);
@@ -126,10 +131,11 @@ void make() {
   platform.describe_function = &Asked<D>::function;
   platform.describe_device = &Asked<D>::device;
   platform.has_ended = &Asked<D>::has_ended;
+  platform.has_begun = &Asked<D>::has_begun;
   platform.blocks_per_sm = &Asked<D>::blocks_per_sm;
   platform.known_choices = &process::known_choices;
   platform.ranks = D::kRanks();
-  std::unique_ptr<Core> core = Core::create(rules, platform);
+  std::unique_ptr<Core> core = Core::create(rules, platform, fast_path);
   if (core == nullptr) { return; }
   Made<D>::interposer.store(new (memory) Interposer<D>(*calls, rules, std::move(core)), std::memory_order_release);
   std::atexit(&report_at_exit<D>);

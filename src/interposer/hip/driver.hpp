@@ -63,6 +63,7 @@ struct Driver {
     float unused = 0;
     return elapsed(unused, event, event) == kSuccess;
   }
+  static bool has_begun(Place /*device*/, EventSlot /*slot*/) { return false; }
   int elapsed(float& milliseconds, Event begin, Event end) const;
 
   static void load_function(FunctionId /*id*/) {}

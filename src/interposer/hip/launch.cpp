@@ -48,7 +48,7 @@ Launched launch_changed(const Interposer& state, const LaunchRequest& request, c
   int result = hip::kSuccess;
   {
     const KeepsLastError errors(state.driver.calls);
-    result = clock.time([&] { return original.call(changed); });
+    result = clock.time([&] { return original(changed); });
   }
   if (result == hip::kSuccess) { return {result, LaunchOutcome::ok}; }
   return launch_plainly(request, original, LaunchOutcome::relaunched, clock);
@@ -128,16 +128,16 @@ class InsideLaunch {
 int launch(const LaunchRequest& request, OriginalLaunch original) {
   const InsideLaunch scope;
   Interposer* state = scope.entered() ? interposer() : nullptr;
-  if (state == nullptr) { return original.call(request); }
+  if (state == nullptr) { return original(request); }
   const bool cooperative = request.cooperative || says(request, hip::kLaunchCooperative);
   const bool records = request.start != nullptr || request.stop != nullptr;  // events of the program's own
   const std::uint64_t blocks = std::uint64_t{request.grid.x} * request.grid.y * request.grid.z;
   const bool plain = !cooperative && !records;
-  if (plain && state->core->leaves_alone(id_of_function(request), blocks)) { return original.call(request); }
+  if (plain && driver::fast_path.take(id_of_function(request), blocks)) { return original(request); }
   const StreamId id = state->stream_id(request.stream, request.default_stream);
-  if (plain && state->core->leaves_alone(id_of_function(request), blocks, id)) { return original.call(request); }
+  if (plain && driver::fast_path.take_settled(id_of_function(request), id)) { return original(request); }
   const hip::Stream stream = explicit_stream<Driver>(request.stream, request.default_stream);
-  if (state->core->capturing() && state->driver.is_captured(stream)) { return original.call(request); }
+  if (state->core->capturing() && state->driver.is_captured(stream)) { return original(request); }
   driver::LaunchAccount account(state->overhead);
   const std::uint64_t begin = account.begin();
   state->timer.poll(begin);  // before the program's own call, whose result hipGetLastError must tell

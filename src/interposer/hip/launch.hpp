@@ -27,9 +27,7 @@ struct LaunchRequest {
 };
 
 /// Calls the entry point that the program called, with the arguments of the request.
-struct OriginalLaunch {
-  int (*call)(const LaunchRequest& request);
-};
+using OriginalLaunch = int (*)(const LaunchRequest& request);
 
 /// Launches exactly once: as the core decides, or as the program asked where a control cannot be carried out or makes the launch
 /// fail. Returns what the runtime returned for the launch that counts.

@@ -112,7 +112,7 @@ int launch_list(const hip::LaunchParams* launches, int count, unsigned flags, bo
                                            launches->shared_bytes, launches->stream);
   request.cooperative = cooperative;
   request.flags = flags;
-  return launch(request, {&original_one<Ours>});
+  return launch(request, &original_one<Ours>);
 }
 
 }  // namespace
@@ -122,14 +122,14 @@ using namespace elbowroom::interposer::hip;
 
 int hipLaunchKernel(const void* function, hip::Dim3 grid, hip::Dim3 block, void** arguments, std::size_t shared_bytes,
                     hip::Stream stream) {
-  return launch(of_host_function(function, grid, block, arguments, shared_bytes, stream), {&original_kernel<&hipLaunchKernel>});
+  return launch(of_host_function(function, grid, block, arguments, shared_bytes, stream), &original_kernel<&hipLaunchKernel>);
 }
 
 int hipLaunchKernel_spt(const void* function, hip::Dim3 grid, hip::Dim3 block, void** arguments, std::size_t shared_bytes,
                         hip::Stream stream) {
   LaunchRequest request = of_host_function(function, grid, block, arguments, shared_bytes, stream);
   request.default_stream = DefaultStream::kPerThread;
-  return launch(request, {&original_kernel<&hipLaunchKernel_spt>});
+  return launch(request, &original_kernel<&hipLaunchKernel_spt>);
 }
 
 int hipExtLaunchKernel(const void* function, hip::Dim3 grid, hip::Dim3 block, void** arguments, std::size_t shared_bytes,
@@ -138,14 +138,14 @@ int hipExtLaunchKernel(const void* function, hip::Dim3 grid, hip::Dim3 block, vo
   request.start = start;
   request.stop = stop;
   request.flags = static_cast<unsigned>(flags);
-  return launch(request, {&original_ext});
+  return launch(request, &original_ext);
 }
 
 int hipLaunchCooperativeKernel(const void* function, hip::Dim3 grid, hip::Dim3 block, void** arguments, unsigned shared_bytes,
                                hip::Stream stream) {
   LaunchRequest request = of_host_function(function, grid, block, arguments, shared_bytes, stream);
   request.cooperative = true;
-  return launch(request, {&original_cooperative<&hipLaunchCooperativeKernel>});
+  return launch(request, &original_cooperative<&hipLaunchCooperativeKernel>);
 }
 
 int hipLaunchCooperativeKernel_spt(const void* function, hip::Dim3 grid, hip::Dim3 block, void** arguments,
@@ -153,7 +153,7 @@ int hipLaunchCooperativeKernel_spt(const void* function, hip::Dim3 grid, hip::Di
   LaunchRequest request = of_host_function(function, grid, block, arguments, shared_bytes, stream);
   request.cooperative = true;
   request.default_stream = DefaultStream::kPerThread;
-  return launch(request, {&original_cooperative<&hipLaunchCooperativeKernel_spt>});
+  return launch(request, &original_cooperative<&hipLaunchCooperativeKernel_spt>);
 }
 
 // A null configuration is the runtime's to refuse.
@@ -162,7 +162,7 @@ int hipLaunchKernelExC(const hip::LaunchConfig* config, const void* function, vo
   LaunchRequest request = of_host_function(function, config->grid, config->block, arguments, config->shared_bytes, config->stream);
   request.attributes = config->attributes;
   request.attribute_count = config->attribute_count;
-  return launch(request, {&original_config});
+  return launch(request, &original_config);
 }
 
 int hipLaunchCooperativeKernelMultiDevice(hip::LaunchParams* launches, int count, unsigned flags) {
@@ -177,7 +177,7 @@ int hipModuleLaunchKernel(hip::Function function, unsigned grid_x, unsigned grid
                           unsigned block_y, unsigned block_z, unsigned shared_bytes, hip::Stream stream, void** parameters,
                           void** extra) {
   return launch(of_module(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, stream, parameters, extra),
-                {&original_module});
+                &original_module);
 }
 
 int hipModuleLaunchCooperativeKernel(hip::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
@@ -186,7 +186,7 @@ int hipModuleLaunchCooperativeKernel(hip::Function function, unsigned grid_x, un
   LaunchRequest request =
       of_module(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, stream, parameters, nullptr);
   request.cooperative = true;
-  return launch(request, {&original_module_cooperative});
+  return launch(request, &original_module_cooperative);
 }
 
 int hipDrvLaunchKernelEx(const hip::ModuleLaunchConfig* config, hip::Function function, void** parameters, void** extra) {
@@ -196,7 +196,7 @@ int hipDrvLaunchKernelEx(const hip::ModuleLaunchConfig* config, hip::Function fu
                 config->shared_bytes, config->stream, parameters, extra);
   request.attributes = config->attributes;
   request.attribute_count = config->attribute_count;
-  return launch(request, {&original_module_config});
+  return launch(request, &original_module_config);
 }
 
 int hipExtModuleLaunchKernel(hip::Function function, std::uint32_t work_x, std::uint32_t work_y, std::uint32_t work_z,
@@ -205,7 +205,7 @@ int hipExtModuleLaunchKernel(hip::Function function, std::uint32_t work_x, std::
                              std::uint32_t flags) {
   return launch(of_work(function, {work_x, work_y, work_z}, {block_x, block_y, block_z}, shared_bytes, stream, parameters, extra,
                         start, stop, flags),
-                {&original_ext_module<&hipExtModuleLaunchKernel>});
+                &original_ext_module<&hipExtModuleLaunchKernel>);
 }
 
 int elbowroom_ext_module_launch(hip::Function function, std::uint32_t work_x, std::uint32_t work_y, std::uint32_t work_z,
@@ -214,5 +214,5 @@ int elbowroom_ext_module_launch(hip::Function function, std::uint32_t work_x, st
                                 std::uint32_t flags) {
   return launch(of_work(function, {work_x, work_y, work_z}, {block_x, block_y, block_z}, shared_bytes, stream, parameters, extra,
                         start, stop, flags),
-                {&original_ext_module<&elbowroom_ext_module_launch>});
+                &original_ext_module<&elbowroom_ext_module_launch>);
 }

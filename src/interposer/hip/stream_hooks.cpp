@@ -15,17 +15,14 @@ using StreamHooks = driver::StreamHooks<Driver>;
 }  // namespace elbowroom::interposer::hip
 
 using namespace elbowroom::interposer::hip;
-using elbowroom::interposer::stand_aside;
 using elbowroom::interposer::Unusual;
 
 int hipExtStreamCreateWithCUMask(hip::Stream* stream, std::uint32_t words, const std::uint32_t* mask) {
-  stand_aside(Unusual::masked_stream);
-  return call_real<&hipExtStreamCreateWithCUMask>(stream, words, mask);
+  return aside<&hipExtStreamCreateWithCUMask>(Unusual::masked_stream, stream, words, mask);
 }
 
 int hipExecutionCtxStreamCreate(hip::Stream* stream, hip::ExecutionContext context, unsigned flags, int priority) {
-  stand_aside(Unusual::green_context);
-  return call_real<&hipExecutionCtxStreamCreate>(stream, context, flags, priority);
+  return aside<&hipExecutionCtxStreamCreate>(Unusual::green_context, stream, context, flags, priority);
 }
 
 // Before the call: another thread may get the handle with it. What its carrier still runs is joined to the stream, so that the

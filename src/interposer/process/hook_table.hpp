@@ -7,6 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "interposer/core/unusual.hpp"
+
 namespace elbowroom::interposer::process {
 
 /// kDriver: what launches kernels, CUDA's driver or the HIP runtime. kNccl: NCCL or RCCL.
@@ -85,6 +87,13 @@ template <auto Ours, class... Arguments>
 int call_real(Arguments... arguments) {
   const auto function = real<Ours>();
   return function == nullptr ? kNoSuchLibrary : function(arguments...);
+}
+
+/// The same for a call that is not followed: everything stands aside from here on.
+template <auto Ours, class... Arguments>
+int aside(Unusual row, Arguments... arguments) {
+  stand_aside(row);
+  return call_real<Ours>(arguments...);
 }
 
 }  // namespace elbowroom::interposer::process

@@ -25,9 +25,8 @@ static_assert(std::string_view(kUnusualWords[static_cast<std::size_t>(Unusual::e
 
 constexpr std::size_t kPathBytes = 4096;
 
-// Where the report goes, and whether a line is said of it.
+// Where the report goes.
 constinit std::array<char, kPathBytes> directory{};
-constinit bool verbose = false;
 
 template <std::size_t kMost, std::size_t kBytes>
 struct Texts {
@@ -146,8 +145,6 @@ void report_to(const ReportSource& source, const ProcessFacts& facts) {
 void read_report_place() {
   const char* named = std::getenv(run::kReportDirVariable);
   if (named != nullptr && std::strlen(named) < directory.size()) { std::strcpy(directory.data(), named); }
-  const char* said = std::getenv(run::kVerboseVariable);
-  if (said != nullptr) { verbose = *said == '1'; }
 }
 
 void write_process_report(const ReportSource& source) {
@@ -171,12 +168,6 @@ void write_process_report(const ReportSource& source) {
   facts.inside = cost_of(source.overhead.inside);
   read_report_place();
   if (directory[0] != '\0') { report_to(source, facts); }
-  if (verbose) {
-    std::fprintf(stderr, "elbowroom: %s (%d): %llu launches outside windows (%llu ns each), %llu inside (%llu ns each)\n",
-                 facts.program, facts.pid, static_cast<unsigned long long>(facts.outside.calls),
-                 static_cast<unsigned long long>(facts.outside.median_ns), static_cast<unsigned long long>(facts.inside.calls),
-                 static_cast<unsigned long long>(facts.inside.median_ns));
-  }
 }
 
 }  // namespace elbowroom::interposer::process

@@ -13,10 +13,11 @@ constexpr int kNotReady = 600;
 
 // An event that a launch in a capture records belongs to the capture.
 void mark_completion_events(const FakeCall& call) {
-  fake::Capture* capture = fake::capture_of(call.stream);
-  for (unsigned i = 0; capture != nullptr && i < std::min(call.attribute_count, kFakeAttributes); ++i) {
+  for (unsigned i = 0; i < std::min(call.attribute_count, kFakeAttributes); ++i) {
     if (call.attributes[i].id != cu::kLaunchCompletionEvent) { continue; }
-    fake::object<fake::Event>(call.attributes[i].value.launch_completion_event.event)->capture = capture;
+    auto* event = fake::object<fake::Event>(call.attributes[i].value.launch_completion_event.event);
+    event->capture = fake::capture_of(call.stream);
+    event->of_begin = true;
   }
 }
 
@@ -78,6 +79,7 @@ int record(const char* name, cu::Event event, cu::Stream stream, unsigned flags)
   if (known == nullptr) { return cu::kErrorInvalidHandle; }
   fake::Capture* capture = fake::capture_of(stream);
   known->capture = capture;
+  known->of_begin = false;
   known->recorded_at = fake::now();
   return 0;
 }
@@ -102,7 +104,8 @@ int query(const char* name, cu::Stream stream, cu::Event event) {
   const int injected = fake::enter_of(event, call);
   if (injected != 0) { return injected; }
   if (fake::breaks_capture()) { return fake::kCaptureUnsupported; }
-  return fake::finished() ? 0 : kNotReady;
+  const auto* known = fake::object<fake::Event>(event);
+  return fake::finished() || (known != nullptr && known->of_begin && fake::begun()) ? 0 : kNotReady;
 }
 
 int begin(const char* name, cu::Stream stream, int mode) {

@@ -15,6 +15,7 @@ bool logging = true;
 std::atomic<int (*)(const FakeCall*)> failure{nullptr};
 std::atomic<void (*)(const char*)> told_of_calls{nullptr};
 int everything_finished = 1;
+int everything_begun = 1;
 double clock_milliseconds = -1.0;
 
 }  // namespace
@@ -54,6 +55,7 @@ void reached(const char* name) {
 }
 
 bool finished() { return everything_finished != 0; }
+bool begun() { return everything_begun != 0; }
 double now() { return clock_milliseconds; }
 
 }  // namespace fake
@@ -98,6 +100,7 @@ void fake_set_logging(int on) { logging = on != 0; }
 void fake_set_failure(int (*decide)(const FakeCall* call)) { failure = decide; }
 void fake_set_told(void (*told)(const char* name)) { told_of_calls = told; }
 void fake_set_finished(int finished) { everything_finished = finished; }
+void fake_set_begun(int begun) { everything_begun = begun; }
 void fake_set_clock(double milliseconds) { clock_milliseconds = milliseconds; }
 
 cu::Function fake_function(const char* name, int registers, int static_shared) {

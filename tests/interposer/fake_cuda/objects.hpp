@@ -41,6 +41,7 @@ struct Event {
   Kind kind = Kind::kEvent;
   unsigned flags = 0;
   Capture* capture = nullptr;
+  bool of_begin = false;       // recorded by a launch
   double recorded_at = -1.0;   // by the clock; before 0: there was none
   bool of_interposer = false;  // which made it: what it asks and records of it is counted, and not written down
 };
@@ -91,6 +92,7 @@ void forget_captures();
 
 Context* current_context();
 bool finished();
+bool begun();
 double now();
 
 /// The address of an exported driver function as cuGetProcAddress finds it; null: none, with *version_too_old telling why.

@@ -137,13 +137,8 @@ void left_alone() {
   EXPECT(calls_named("cuStreamWaitEvent") == 2);
 }
 
-constexpr Case kCases[] = {{"capture", capture},
-                           {"capture_at_rest", capture_at_rest},
-                           {"graph_steps", graph_steps},
-                           {"gate_across_capture", gate_across_capture},
-                           {"unseen_capture", unseen_capture},
-                           {"broken_capture", broken_capture},
-                           {"left_alone", left_alone}};
+constexpr Case kCases[] = {CASE(capture),        CASE(capture_at_rest), CASE(graph_steps), CASE(gate_across_capture),
+                           CASE(unseen_capture), CASE(broken_capture),  CASE(left_alone)};
 
 }  // namespace
 

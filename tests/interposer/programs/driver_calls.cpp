@@ -18,6 +18,7 @@ struct Lanes {
 
   /// Everything was met, and every event of ours was made.
   void meet_all() const {
+    see_begins();
     for (int i = 0; i < 300; ++i) {
       EXPECT(launch_on(comm, all_reduce, 24) == 0 && launch_on(compute, gemm) == 0 && launch_on(nullptr, gemm) == 0);
     }
@@ -84,10 +85,7 @@ void priority_alone() {
   expect_calls("cuEventRecord 1", [&] { return cuEventRecord(lanes.event, lanes.comm); });
 }
 
-constexpr Case kCases[] = {{"no_collective", no_collective},
-                           {"outside_windows", outside_windows},
-                           {"inside_windows", inside_windows},
-                           {"priority_alone", priority_alone}};
+constexpr Case kCases[] = {CASE(no_collective), CASE(outside_windows), CASE(inside_windows), CASE(priority_alone)};
 
 }  // namespace
 

@@ -56,6 +56,20 @@ inline void all_ends() {
   usleep(40);
 }
 
+/// The current device tells of begins while collectives run. The interposer sees it at two questions, where a launch may wait.
+inline void see_begins() {
+  const cu::Stream comm = make_stream(), compute = make_stream();
+  const cu::Function all_reduce = fake_function(kAllReduce, 96, 21568), gemm = fake_function("gemm", 64, 0);
+  fake_set_finished(0);
+  EXPECT(launch_on(comm, all_reduce, 24) == 0);
+  for (int question = 0; question < 3; ++question) {
+    EXPECT(launch_on(compute, gemm) == 0);
+    usleep(40);
+  }
+  all_ends();
+  EXPECT(launch_on(make_stream(), gemm) == 0);
+}
+
 inline bool is_call(std::size_t index, const char* name) {
   const FakeCall* call = fake_call(index);
   return call != nullptr && std::strcmp(call->name, name) == 0;

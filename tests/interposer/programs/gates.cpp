@@ -76,6 +76,18 @@ void clusters() {
   }
 }
 
+// A begin that is told with the end is no begin: peers of the collective may come when the product has ended.
+void late_begin() {
+  for (const int begun : {0, 1}) {
+    fake_set_begun(begun);
+    const TwoStreams two;
+    EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+    fake_reset();
+    EXPECT(launch_on(two.compute, two.gemm) == 0 && fake_call_count() == (begun == 0 ? 1 : 2));
+    two.settle();
+  }
+}
+
 // What the rules leave out is not known: nothing is done.
 void rules_lost() {
   EXPECT(setenv("ELBOWROOM_RUN_RULES", "/nowhere/run.rules", 1) == 0);
@@ -84,8 +96,8 @@ void rules_lost() {
   EXPECT(fake_call_count() == 2 && fake_call(0)->attribute_count == 0);
 }
 
-constexpr Case kCases[] = {{"own_event", own_event},         {"host_kernel", host_kernel}, {"small_product", small_product},
-                           {"failed_record", failed_record}, {"clusters", clusters},       {"rules_lost", rules_lost}};
+constexpr Case kCases[] = {CASE(own_event), CASE(host_kernel), CASE(small_product), CASE(failed_record),
+                           CASE(clusters),  CASE(late_begin),  CASE(rules_lost)};
 
 }  // namespace
 

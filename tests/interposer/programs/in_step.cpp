@@ -282,17 +282,9 @@ void killed() {
   }
 }
 
-constexpr Case kCases[] = {{"together", together},
-                           {"ends_otherwise", ends_otherwise},
-                           {"apart", apart},
-                           {"stages", stages},
-                           {"several_hosts", several_hosts},
-                           {"handed_on", handed_on},
-                           {"one_differs", one_differs},
-                           {"two_deciders", two_deciders},
-                           {"phases", phases},
-                           {"delayed", delayed},
-                           {"killed", killed}};
+constexpr Case kCases[] = {CASE(together),      CASE(ends_otherwise), CASE(apart),       CASE(stages),
+                           CASE(several_hosts), CASE(handed_on),      CASE(one_differs), CASE(two_deciders),
+                           CASE(phases),        CASE(delayed),        CASE(killed)};
 
 }  // namespace
 

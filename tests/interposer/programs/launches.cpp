@@ -32,7 +32,7 @@ void arguments() {
 }
 
 // A rewritten launch of a per-thread entry point goes to the calling thread's default stream by its own handle.
-void per_thread_stream() {
+void per_thread() {
   const TwoStreams two;
   EXPECT(cuLaunchKernel_ptsz(two.gemm, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, nullptr) == 0);
   EXPECT(is_call(0, "cuLaunchKernel_ptsz") && fake_call(0)->stream == nullptr);
@@ -140,7 +140,7 @@ void own_attributes() {
   EXPECT(fake_call(1)->attribute_count == 2 && fake_call(1)->attributes[1].value.priority == -1);
 }
 
-void cooperative_collective() {
+void cooperative() {
   const TwoStreams two;
   EXPECT(cuLaunchCooperativeKernel(two.all_reduce, 24, 1, 1, 544, 1, 1, 0, two.comm, argument_storage) == 0);
   const FakeCall& launched = *fake_call(0);
@@ -160,7 +160,7 @@ void kernel_handles() {
 int refuse_attributes(const FakeCall* call) { return call->attribute_count > 0 ? cu::kErrorInvalidValue : 0; }
 
 // A launch that fails with a control is launched as the program asked, and its function is left alone from then on.
-void refused_attribute() {
+void refused() {
   const TwoStreams two;
   fake_set_failure(&refuse_attributes);
   EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
@@ -195,7 +195,7 @@ void wait_fails() {
 }
 
 // Without a current context no event can be made: the launch goes as the program asked.
-void event_creation_fails() {
+void event_fails() {
   const TwoStreams two;
   EXPECT(cuCtxSetCurrent(nullptr) == 0);
   EXPECT(cuLaunchKernel(two.all_reduce, 24, 1, 1, 544, 1, 1, 0, nullptr, nullptr, some_extra) == 0);
@@ -203,7 +203,7 @@ void event_creation_fails() {
 }
 
 // More attributes than there are kinds of: not understood, and so left alone.
-void many_attributes() {
+void attributes() {
   const TwoStreams two;
   static cu::LaunchAttribute own[40]{};
   const cu::LaunchConfig config{24, 1, 1, 544, 1, 1, 0, two.comm, own, 40};
@@ -229,7 +229,7 @@ void shape() {
   EXPECT(fake_call_count() == 2 && is_call(1, "cuLaunchKernelEx") && fake_call(1)->result == 0);
 }
 
-void shape_kernel_handle() {
+void shape_handle() {
   const TwoStreams two;
   EXPECT(shared_of_overlapping(two, reinterpret_cast<cu::Function>(fake_kernel("gemm", 64, 0))) > kTwoBlocksFit);
   EXPECT(fake_call_count() == 2);
@@ -250,7 +250,7 @@ void shape_reset() {
 
 // Of two compilations of one kernel, one has room for two blocks on an SM and the other for four: 400 blocks are one wave of the
 // other alone, which may hold a barrier of its own.
-void shape_compilations() {
+void shape_copies() {
   const TwoStreams two;
   for (const int registers : {128, 64, 128}) {
     const cu::Function compilation = fake_function("gemm", registers, 0);
@@ -271,27 +271,11 @@ void shape_refused() {
   EXPECT(fake_call_count() == 3 && fake_call(1)->result == 701 && is_call(2, "cuLaunchKernel") && fake_call(2)->shared == 1000);
 }
 
-constexpr Case kCases[] = {{"arguments", arguments},
-                           {"per_thread_stream", per_thread_stream},
-                           {"rest", rest},
-                           {"orders_at_rest", orders_at_rest},
-                           {"short", short_run},
-                           {"host_far_ahead", host_far_ahead},
-                           {"no_priorities", no_priorities},
-                           {"priority", priority},
-                           {"own_attributes", own_attributes},
-                           {"cooperative_collective", cooperative_collective},
-                           {"kernel_handles", kernel_handles},
-                           {"refused_attribute", refused_attribute},
-                           {"gate", gate},
-                           {"wait_fails", wait_fails},
-                           {"event_creation_fails", event_creation_fails},
-                           {"many_attributes", many_attributes},
-                           {"shape", shape},
-                           {"shape_kernel_handle", shape_kernel_handle},
-                           {"shape_reset", shape_reset},
-                           {"shape_compilations", shape_compilations},
-                           {"shape_refused", shape_refused}};
+constexpr Case kCases[] = {CASE(arguments),      CASE(per_thread),    CASE(rest),         CASE(orders_at_rest), CASE(short_run),
+                           CASE(host_far_ahead), CASE(no_priorities), CASE(priority),     CASE(own_attributes), CASE(cooperative),
+                           CASE(kernel_handles), CASE(refused),       CASE(gate),         CASE(wait_fails),     CASE(event_fails),
+                           CASE(attributes),     CASE(shape),         CASE(shape_handle), CASE(shape_reset),    CASE(shape_copies),
+                           CASE(shape_refused)};
 
 }  // namespace
 

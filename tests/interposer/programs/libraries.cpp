@@ -77,8 +77,7 @@ void ended_in_groups() {
                R"("size_class":22,)"));
 }
 
-constexpr Case kCases[] = {
-    {"ended_in_groups", ended_in_groups}, {"sizes", sizes}, {"sm_target", sm_target}, {"looked_up", looked_up}};
+constexpr Case kCases[] = {CASE(ended_in_groups), CASE(sizes), CASE(sm_target), CASE(looked_up)};
 
 }  // namespace
 

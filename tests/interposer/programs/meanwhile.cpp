@@ -28,7 +28,7 @@ void launched_behind_wait(const char* name, Call wait) {
 int host_function(cu::Stream stream) { return cuLaunchHostFunc(stream, nullptr, nullptr); }
 
 void host_functions() { launched_behind_wait("cuLaunchHostFunc", &host_function); }
-void graphs() {
+void graph_launches() {
   launched_behind_wait("cuGraphLaunch", [exec = some_graph()](cu::Stream stream) { return cuGraphLaunch(exec, stream); });
 }
 
@@ -102,13 +102,9 @@ void other_device() {
   EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0 && launched);
 }
 
-constexpr Case kCases[] = {{"host_functions", host_functions},
-                           {"graphs", graphs},
-                           {"collective_under_way", collective_under_way},
-                           {"waited_while_recorded", waited_while_recorded},
-                           {"recorded_twice_at_once", recorded_twice_at_once},
-                           {"reused_while_released", reused_while_released},
-                           {"other_device", other_device}};
+constexpr Case kCases[] = {CASE(host_functions),        CASE(graph_launches),         CASE(collective_under_way),
+                           CASE(waited_while_recorded), CASE(recorded_twice_at_once), CASE(reused_while_released),
+                           CASE(other_device)};
 
 }  // namespace
 

@@ -98,6 +98,7 @@ void fsdp2(Program& p) {
 template <auto kStep, std::size_t kGates>
 void gates() {
   Program program;
+  see_begins();
   std::size_t waits = 0;
   for (std::size_t step = 0; step < kSteps; ++step) {
     fake_reset();

@@ -60,6 +60,7 @@ void several_contexts() {
   cu::Event gates[3];
   for (int i = 0; i < 3; ++i) {
     EXPECT(cuCtxSetCurrent(contexts[i]) == 0);
+    see_begins();
     const cu::Stream compute = make_stream();
     const cu::Stream comm = make_stream();
     fake_reset();
@@ -109,7 +110,6 @@ void interrupt_children(void (*handler)(int)) {
     const pid_t child = fork();
     EXPECT(child >= 0);
     if (child == 0) {
-      setenv("ELBOWROOM_RUN_VERBOSE", "1", 1);
       use_device(0);
       fake_set_logging(0);
       const cu::Stream compute = make_stream();
@@ -143,9 +143,8 @@ void exit_in_handler() {
   interrupt_children([](int) { std::exit(0); });
 }
 
-constexpr Case kCases[] = {
-    {"exit_in_handler", exit_in_handler}, {"two_threads", two_threads}, {"several_contexts", several_contexts},
-    {"launch_some", launch_some},         {"forked", forked},           {"forked_idle", forked_idle}};
+constexpr Case kCases[] = {CASE(exit_in_handler), CASE(two_threads), CASE(several_contexts),
+                           CASE(launch_some),     CASE(forked),      CASE(forked_idle)};
 
 }  // namespace
 

@@ -17,6 +17,7 @@ struct Case {
   const char* name;
   void (*run)();
 };
+#define CASE(function) {#function, function}  // by its own name
 
 /// Runs the case that the command line names; 2 where there is none of that name.
 template <std::size_t N>

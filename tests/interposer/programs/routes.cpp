@@ -200,21 +200,21 @@ void next_scope() {
   EXPECT(dlsym(RTLD_NEXT, "getpid") == dlsym(RTLD_DEFAULT, "getpid"));
 }
 
-constexpr Case kCases[] = {{"by_name", by_name},
-                           {"by_path", by_path},
-                           {"unhooked_names", unhooked_names},
-                           {"proc_address_5", proc_address_5},
-                           {"proc_address_4", proc_address_4},
-                           {"proc_address_itself", proc_address_itself},
-                           {"proc_address_per_thread", proc_address_per_thread},
-                           {"proc_address_newer", proc_address_newer},
-                           {"proc_address_older", proc_address_older},
-                           {"proc_address_elsewhere", proc_address_elsewhere},
-                           {"no_driver", no_driver},
-                           {"launch_at_load", launch_at_load},
-                           {"default_scope", default_scope},
-                           {"local_scope", local_scope},
-                           {"next_scope", next_scope}};
+constexpr Case kCases[] = {CASE(by_name),
+                           CASE(by_path),
+                           CASE(unhooked_names),
+                           CASE(proc_address_5),
+                           CASE(proc_address_4),
+                           CASE(proc_address_itself),
+                           CASE(proc_address_per_thread),
+                           CASE(proc_address_newer),
+                           CASE(proc_address_older),
+                           CASE(proc_address_elsewhere),
+                           CASE(no_driver),
+                           CASE(launch_at_load),
+                           CASE(default_scope),
+                           CASE(local_scope),
+                           CASE(next_scope)};
 
 }  // namespace
 

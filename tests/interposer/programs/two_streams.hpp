@@ -12,6 +12,7 @@ struct TwoStreams {
 
   /// Nothing ends before the program says so.
   TwoStreams() {
+    see_begins();
     fake_reset();
     fake_set_finished(0);
   }

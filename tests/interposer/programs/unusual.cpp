@@ -70,8 +70,9 @@ void second_library() {
 
 void other_definition() {
   names(Unusual::other_definition, [](const TwoStreams& two) {
-    EXPECT(launch_on(two.compute, two.gemm) == 0);
-    EXPECT(reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "shim_launches"))() == 1);
+    const auto shim_launches = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "shim_launches"));
+    const int before = shim_launches();
+    EXPECT(launch_on(two.compute, two.gemm) == 0 && shim_launches() == before + 1);
   });
 }
 
@@ -186,24 +187,11 @@ void many_threads() {
   });
 }
 
-constexpr Case kCases[] = {{"nothing", nothing},
-                           {"second_driver", second_driver},
-                           {"second_library", second_library},
-                           {"other_definition", other_definition},
-                           {"answered_look_ups", answered_look_ups},
-                           {"deep_binding", deep_binding},
-                           {"other_namespace", other_namespace},
-                           {"newer_form", newer_form},
-                           {"reentered", reentered},
-                           {"forked", forked},
-                           {"green_context", green_context},
-                           {"foreign_event", foreign_event},
-                           {"external_semaphore", external_semaphore},
-                           {"context_wait", context_wait},
-                           {"multi_device_launch", multi_device_launch},
-                           {"device_launch", device_launch},
-                           {"ended_context", ended_context},
-                           {"many_threads", many_threads}};
+constexpr Case kCases[] = {
+    CASE(nothing),       CASE(second_driver),   CASE(second_library),     CASE(other_definition), CASE(answered_look_ups),
+    CASE(deep_binding),  CASE(other_namespace), CASE(newer_form),         CASE(reentered),        CASE(forked),
+    CASE(green_context), CASE(foreign_event),   CASE(external_semaphore), CASE(context_wait),     CASE(multi_device_launch),
+    CASE(device_launch), CASE(ended_context),   CASE(many_threads)};
 
 }  // namespace
 

@@ -41,7 +41,7 @@ TEST(CoreAllocation, IsAllDoneByCreate) {
     facts.grid.x = static_cast<std::uint32_t>(1 + i);
     facts.function += i % 2 == 0 ? 0 : i * 64;
     const Decision decision = core.on_launch(facts);
-    static_cast<void>(core.leaves_alone(facts.function, 1, facts.stream));
+    static_cast<void>(program.fake.leaves_alone(facts.function, 1, facts.stream));
     if (core.on_launched(decision.ticket, LaunchOutcome::ok) != kNoEvent) { core.on_end_recorded(decision.ticket, true); }
     core.on_step_time(decision.step, 100);
     program.record(0x100 + i * 64, kCommStream);

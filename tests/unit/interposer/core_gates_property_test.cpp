@@ -174,7 +174,7 @@ class RandomProgram {
     platform.has_ended = [](void* self, ContextId context, std::uint16_t slot) {
       return static_cast<RandomProgram*>(self)->driven_.has_ended(context, slot);
     };
-    core_ = Core::create(rules_of(Policy::gate), platform);
+    core_ = Core::create(rules_of(Policy::gate), platform, fake_.fast_path);
   }
 
   Gates run() {
@@ -258,7 +258,7 @@ class RandomProgram {
   void compute(Thread& thread, StreamId stream) {
     const bool possible = !core_->capturing() && under_way_[driven_.streams.at(stream).context] == 0 && driven_.may_gate(stream);
     gates_.possible += possible ? 1 : 0;
-    if (core_->leaves_alone(kGemm, 4'096, stream)) {
+    if (fake_.leaves_alone(kGemm, 4'096, stream)) {
       thread.emplace_back([=, this] { driven_.kernel(stream); });
       hold(thread, stream);
       return;

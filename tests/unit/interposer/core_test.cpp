@@ -18,7 +18,7 @@ TEST(Core, LeavesAProgramWithoutCollectivesAlone) {
       EXPECT_EQ(decision.ticket, 0U);
     }
     EXPECT_EQ(program.fake.function_questions, 1);
-    EXPECT_TRUE(program.core->leaves_alone(kGemm, 4'096, kComputeStream));
+    EXPECT_TRUE(program.fake.leaves_alone(kGemm, 4'096, kComputeStream));
   }
 }
 
@@ -32,6 +32,21 @@ TEST(Core, GatesTheFirstLaunchOfEachStreamInTheWindow) {
   EXPECT_FALSE(first.priority);
   EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on, kNoEvent) << "its stream waited already";
   EXPECT_EQ(program.launch(kGemm, kOtherComputeStream).wait_on, collective.completion_event);
+}
+
+// What tells of the begin may mean the end. Here it had passed at one question, and at the next one the end had or had not.
+TEST(Core, GatesWhereABeginWasSeenBeforeItsEnd) {
+  Program program(rules_of(Policy::gate), {}, true);
+  for (const bool ends : {true, false}) {
+    const Decision collective = program.launch(kAllReduce, kCommStream);
+    for (int question = 0; question < 2; ++question) {
+      EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::unseen_begin);
+      program.now_ns += 100'000;
+    }
+    if (ends) { program.finish(kCommStream); }
+    const EventSlot awaited = ends ? kNoEvent : collective.completion_event;
+    EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on, awaited);
+  }
 }
 
 TEST(Core, GatesNothingThatIsOrderedOrFinished) {
@@ -251,7 +266,7 @@ TEST(Core, AsksAgainAfterAModuleWasUnloaded) {
   program.fake.names[kGemm] = "ncclDevKernel_Broadcast";
   EXPECT_FALSE(program.launch(kGemm, kCommStream).is_collective);
   program.core->on_module_unload();
-  EXPECT_FALSE(program.core->leaves_alone(kGemm, 1, kCommStream));
+  EXPECT_FALSE(program.fake.leaves_alone(kGemm, 1, kCommStream));
   EXPECT_TRUE(program.launch(kGemm, kCommStream).is_collective);
 }
 
@@ -278,25 +293,25 @@ TEST(Core, GatesNothingOnceACollectiveOrAWaitForTheHostFindsNoRoom) {
 // Most launches go on after three reads. They are counted.
 TEST(Core, LeavesAloneWhatNeedsNoQuestion) {
   Program program(rules_of(Policy::gate));
-  Core& core = *program.core;
-  EXPECT_FALSE(core.leaves_alone(kGemm, 4'096, kComputeStream)) << "not met yet";
+  EXPECT_FALSE(program.fake.leaves_alone(kGemm, 4'096, kComputeStream)) << "not met yet";
   program.launch(kGemm, kComputeStream);
-  EXPECT_TRUE(core.leaves_alone(kGemm, 4'096, kComputeStream));
+  EXPECT_TRUE(program.fake.leaves_alone(kGemm, 4'096, kComputeStream));
   program.launch(kAllReduce, kCommStream);
-  EXPECT_FALSE(core.leaves_alone(kGemm, 109, kComputeStream)) << "109 + 24 blocks do not fit on 132 SMs";
-  EXPECT_TRUE(core.leaves_alone(kGemm, 108, kComputeStream));
+  EXPECT_FALSE(program.fake.leaves_alone(kGemm, 109, kComputeStream)) << "109 + 24 blocks do not fit on 132 SMs";
+  EXPECT_TRUE(program.fake.leaves_alone(kGemm, 108, kComputeStream));
   program.launch(kGemm, kComputeStream);
-  EXPECT_FALSE(core.leaves_alone(kGemm, 4'096, kOtherComputeStream)) << "which has not waited yet";
+  EXPECT_FALSE(program.fake.leaves_alone(kGemm, 4'096, kOtherComputeStream)) << "which has not waited yet";
   program.launch(kGemm, kComputeStream);
-  EXPECT_TRUE(core.leaves_alone(kGemm, 4'096, kComputeStream)) << "nothing is left to wait for";
+  EXPECT_TRUE(program.fake.leaves_alone(kGemm, 4'096, kComputeStream)) << "nothing is left to wait for";
   program.launch(kAllReduce, kCommStream);
-  EXPECT_FALSE(core.leaves_alone(kGemm, 4'096, kComputeStream));
-  EXPECT_FALSE(core.leaves_alone(kAllReduce, 1, kCommStream));
+  EXPECT_FALSE(program.fake.leaves_alone(kGemm, 4'096, kComputeStream));
+  EXPECT_FALSE(program.fake.leaves_alone(kAllReduce, 1, kCommStream));
   EXPECT_NE(program.report().find(R"("launches":{"total":8)"), std::string::npos) << program.report();
 }
 
 TEST(Core, AnswersWithoutAPlatform) {
-  const auto core = Core::create(Rules{}, Platform{});
+  FastPath fast_path;
+  const auto core = Core::create(Rules{}, Platform{}, fast_path);
   LaunchFacts facts;
   facts.stream = kComputeStream;
   facts.function = kGemm;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "interposer/core/core.hpp"
+#include "interposer/core/fast_path.hpp"
 #include "interposer/core/lanes.hpp"
 
 namespace elbowroom::interposer {
@@ -25,6 +26,13 @@ class FakePlatform {
   RankAgreement ranks;                                 ///< with other processes; none at first
   std::array<std::atomic<bool>, kEventSlots> ended{};  ///< of the end events
   std::atomic<int> function_questions = 0;             ///< asked by any thread
+  FastPath fast_path;
+  bool asks_begins = false;  ///< whether begins count where they were seen alone: those of all collectives have passed
+
+  /// What a launch hook asks first.
+  [[nodiscard]] bool leaves_alone(FunctionId function, std::uint64_t blocks, StreamId stream) {
+    return fast_path.take(function, blocks) || fast_path.take_settled(function, stream);
+  }
 
   [[nodiscard]] Platform platform() {
     Platform made{this,
@@ -35,6 +43,9 @@ class FakePlatform {
                   &FakePlatform::known_choices};
     made.ranks = ranks;
     made.has_ended = [](void* self, ContextId, std::uint16_t slot) { return static_cast<FakePlatform*>(self)->ended[slot].load(); };
+    if (asks_begins) {
+      made.has_begun = [](void*, ContextId, std::uint16_t) { return true; };
+    }
     return made;
   }
 
@@ -80,13 +91,14 @@ inline std::string report_of(Core& core) {
 /// A program on one device with two compute streams and a communication stream, none of which blocks.
 class Program {
  public:
-  explicit Program(const Rules& rules, RankAgreement ranks = {}) {
+  explicit Program(const Rules& rules, RankAgreement ranks = {}, bool asks_begins = false) {
     fake.ranks = ranks;
+    fake.asks_begins = asks_begins;
     fake.names = {{kGemm, "nvjet_sm90_gemm"},
                   {kAllReduce, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"},
                   {kAllGather, "ncclDevKernel_AllGather_RING_LL"}};
     for (const StreamId stream : {kComputeStream, kCommStream, kOtherComputeStream}) { fake.streams[stream] = {kContext}; }
-    core = Core::create(rules, fake.platform());
+    core = Core::create(rules, fake.platform(), fake.fast_path);
   }
 
   /// A launch at `now_ns` that fills the device; the collective's 24 blocks otherwise.

@@ -78,7 +78,7 @@ class StepTimerTest : public ::testing::Test {
   const cu::Context second_ = handle<cu::Context>(0x200);
   const cu::Stream stream_ = handle<cu::Stream>(0x2000);
   FakePlatform platform_;
-  std::unique_ptr<Core> core_ = Core::create(rules_of(Policy::observe), platform_.platform());
+  std::unique_ptr<Core> core_ = Core::create(rules_of(Policy::observe), platform_.platform(), platform_.fast_path);
   Driver driver_{fake_calls()};
   StepTimer timer_{driver_, *core_};
   std::uint64_t now_ns_ = 0;
