@@ -13,6 +13,7 @@
 #include "backend_hip/live_devices.hpp"
 #include "backend_hip/priority_probe.hpp"
 #include "elbowroom/model/device_catalog.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "fake_rocm.hpp"
 
 namespace elbowroom {
