@@ -29,10 +29,23 @@ cu::LaunchConfig plain_config(unsigned grid_x, unsigned grid_y, unsigned grid_z,
   return {grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, nullptr, 0};
 }
 
-template <auto Ours>
-int launch_kernel(cu::Function function, const cu::LaunchConfig& config, void** parameters, void** extra,
-                  DefaultStream default_stream) {
-  return launch({config, function, parameters, extra, default_stream}, &original_kernel<Ours>);
+template <auto Ours, DefaultStream kDefault>
+[[gnu::noinline]] int decide(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                             unsigned block_y, unsigned block_z, unsigned shared_bytes, cu::Stream stream, void** parameters,
+                             void** extra) {
+  return launch({plain_config(grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream), function, parameters, extra,
+                 kDefault},
+                &original_kernel<Ours>);
+}
+
+// What needs no decision goes on with its arguments where they lie: both calls are jumps.
+template <auto Ours, DefaultStream kDefault, class... Rest>
+int launch_kernel(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, Rest... rest) {
+  const auto known = reinterpret_cast<decltype(Ours)>(hook_state<Ours>.real.load(std::memory_order_acquire));
+  const std::uint64_t blocks = std::uint64_t{grid_x} * grid_y * grid_z;
+  return known != nullptr && driver::fast_path.take(driver::id_of(function), blocks)
+             ? known(function, grid_x, grid_y, grid_z, rest...)
+             : decide<Ours, kDefault>(function, grid_x, grid_y, grid_z, rest...);
 }
 
 // A null configuration is the driver's to refuse.
@@ -50,17 +63,15 @@ using namespace elbowroom::interposer::cuda;
 
 int cuLaunchKernel(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
                    unsigned block_z, unsigned shared_bytes, cu::Stream stream, void** parameters, void** extra) {
-  return launch_kernel<&cuLaunchKernel>(function,
-                                        plain_config(grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream),
-                                        parameters, extra, DefaultStream::kLegacy);
+  return launch_kernel<&cuLaunchKernel, kLegacy>(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream,
+                                                 parameters, extra);
 }
 
 int cuLaunchKernel_ptsz(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                         unsigned block_y, unsigned block_z, unsigned shared_bytes, cu::Stream stream, void** parameters,
                         void** extra) {
-  return launch_kernel<&cuLaunchKernel_ptsz>(function,
-                                             plain_config(grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream),
-                                             parameters, extra, DefaultStream::kPerThread);
+  return launch_kernel<&cuLaunchKernel_ptsz, kPerThread>(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
+                                                         stream, parameters, extra);
 }
 
 int cuLaunchKernelEx(const cu::LaunchConfig* config, cu::Function function, void** parameters, void** extra) {

@@ -5,16 +5,9 @@
 
 // Streams and events: what the program orders by itself. Facts are told once the driver has accepted the call.
 
-namespace elbowroom::interposer::cuda {
-namespace {
-
-using StreamHooks = driver::StreamHooks<Driver>;
-
-}  // namespace
-}  // namespace elbowroom::interposer::cuda
-
 using namespace elbowroom::interposer::cuda;
 using elbowroom::interposer::Unusual;
+using StreamHooks = elbowroom::interposer::driver::StreamHooks<Driver>;
 
 int cuGreenCtxStreamCreate(cu::Stream* stream, cu::GreenContext context, unsigned flags, int priority) {
   return aside<&cuGreenCtxStreamCreate>(Unusual::green_context, stream, context, flags, priority);

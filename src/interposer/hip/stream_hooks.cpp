@@ -6,16 +6,9 @@
 
 // Streams and events: what the program orders by itself. Facts are told once the runtime has accepted the call.
 
-namespace elbowroom::interposer::hip {
-namespace {
-
-using StreamHooks = driver::StreamHooks<Driver>;
-
-}  // namespace
-}  // namespace elbowroom::interposer::hip
-
 using namespace elbowroom::interposer::hip;
 using elbowroom::interposer::Unusual;
+using StreamHooks = elbowroom::interposer::driver::StreamHooks<Driver>;
 
 int hipExtStreamCreateWithCUMask(hip::Stream* stream, std::uint32_t words, const std::uint32_t* mask) {
   return aside<&hipExtStreamCreateWithCUMask>(Unusual::masked_stream, stream, words, mask);
