@@ -256,8 +256,10 @@ class Recorder {
 
   void write() const {
     Header header;
-    header.rank = first_number({"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"});
-    header.world_size = first_number({"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"});
+    header.rank = first_number({"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "ELBOWROOM_RANK"});
+    // Lightning numbers the ranks of each host, those of the first host as they are in the job.
+    if (!header.rank && first_number({"NODE_RANK"}) == 0) { header.rank = first_number({"LOCAL_RANK"}); }
+    header.world_size = first_number({"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", "ELBOWROOM_RANKS"});
     header.clock = clock_name();
     header.process = static_cast<std::uint32_t>(process_);
     std::set<std::uint32_t> devices;

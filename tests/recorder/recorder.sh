@@ -32,8 +32,11 @@ complains "--record: 'mine' exists and is no recording"
 # A rank's file says which rank it is.
 RANK=3 WORLD_SIZE=8 "$ELBOWROOM_BIN" explain --after 0.3 --json rank.json -- true >"$out" 2>"$err"
 [ $? -eq 2 ] || fail 'one rank of several is no place for explain'
-expect 0 explain --after 0.3 --json rank.json -- env RANK=3 WORLD_SIZE=8 "$RECORDED_PROGRAM" 1
-[ "$(python3 -c 'import json; print(json.load(open("rank.json"))["ranks"][0]["rank"])')" = 3 ] || fail 'not rank 3'
+for named in 'RANK=3 WORLD_SIZE=8' 'ELBOWROOM_RANK=3 ELBOWROOM_RANKS=8' 'NODE_RANK=0 LOCAL_RANK=3 WORLD_SIZE=8'; do
+  # shellcheck disable=SC2086
+  expect 0 explain --after 0.3 --json rank.json -- env $named "$RECORDED_PROGRAM" 1
+  [ "$(python3 -c 'import json; print(json.load(open("rank.json"))["ranks"][0]["rank"])')" = 3 ] || fail "not rank 3 by $named"
+done
 
 # What the program's exit code is, it stays.
 expect 7 explain --after 0.3 -- bash -c '"$0" 1; exit 7' "$RECORDED_PROGRAM"
