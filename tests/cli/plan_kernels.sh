@@ -45,6 +45,31 @@ hsaco=$ELBOWROOM_SOURCE_DIR/tests/fuzz/corpus/kernels/hsaco
 expect 0 plan "$hsaco" --device mi300x --threads 128
 says '    256          3       4,096            0         '
 says '    128          2           0            0         '
+# The same in a bundle, as hipcc --genco writes it, and in a program.
+bundle=$ELBOWROOM_SOURCE_DIR/tests/fuzz/corpus/kernels/bundle
+cat "$ELBOWROOM_BIN" "$bundle" >"$work/program"
+for file in "$bundle" "$work/program"; do
+  expect 0 plan "$file" --device mi300x --threads 128
+  says '    256          3       4,096            0         '
+  says '    128          2           0            0         '
+done
+expect 2 plan "$bundle" --device mi210 --threads 128
+complains 'code for gfx942, expected some that mi210 (gfx90a) runs'
+head -c 200 "$bundle" >"$work/cut"
+expect 2 plan "$work/cut" --device mi300x --threads 128
+complains 'cut: no kernel in an offload bundle'
+printf 'CCOB\002\000\001\000' >"$work/compressed"
+expect 2 plan "$work/compressed" --device mi300x --threads 128
+complains 'compressed: its AMD code is compressed, expected a build with --no-offload-compress'
+# A tool that has no more than the mark of a bundle is asked for NVIDIA's code, and one without that named as it was.
+mkdir "$work/stand_in"
+printf '#!/bin/sh\nprintf " Function gemm:\\n  REG:96 STACK:0 SHARED:1024 LOCAL:0\\n"\n' >"$work/stand_in/cuobjdump"
+chmod +x "$work/stand_in/cuobjdump"
+PATH=$work/stand_in:$PATH expect 0 plan "$ELBOWROOM_BIN" --device h200 --threads 256
+says '    256         96  '
+printf '#!/bin/sh\nexit 3\n' >"$work/stand_in/cuobjdump"
+PATH=$work/stand_in:$PATH expect 2 plan "$ELBOWROOM_BIN" --device h200 --threads 256
+complains 'no kernel in an offload bundle'
 # HIP has no gate.
 expect 0 plan "$hsaco" --device mi300x --threads 1024 --comm 1024,128,65536,0,1
 says '      Priority needs no room: elbowroom run -- COMMAND compares steps with and without it.'

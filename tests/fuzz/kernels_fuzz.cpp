@@ -9,8 +9,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace elbowroom;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  for (const auto& records :
-       {parse_resource_usage(text, cubin_architecture(text)), parse_ptxas_log(text), parse_amd_code_object(text)}) {
+  for (const auto& records : {parse_resource_usage(text, cubin_architecture(text)), parse_ptxas_log(text),
+                              parse_amd_code_object(text), parse_offload_bundles(text)}) {
     if (!records) {
       check_line(records.error());
     } else if (records->empty()) {

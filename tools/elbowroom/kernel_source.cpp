@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -17,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+using Records = Result<std::vector<KernelRecord>>;
 
 Error of_file(const std::string& path, const Error& error) { return {error.kind, fmt::format("{}: {}", path, error.message)}; }
 
@@ -30,24 +32,45 @@ Result<std::string> beginning_of(const std::string& path) {
   return bytes;
 }
 
+bool is_elf(std::string_view begin) {
+  return begin.size() > 19 && begin.starts_with(
+                                  "\x7f"
+                                  "ELF");
+}
+bool is_elf_for(std::string_view begin, char machine) { return is_elf(begin) && begin[18] == machine && begin[19] == '\0'; }
+
 bool is_binary(std::string_view begin) {
   constexpr std::string_view fatbin("\x50\xed\x55\xba", 4);
-  return begin.starts_with(
-             "\x7f"
-             "ELF") ||
-         begin.starts_with(fatbin) || begin.starts_with("!<arch>");
+  return is_elf(begin) || begin.starts_with(fatbin) || begin.starts_with("!<arch>");
 }
 
-bool is_amd(std::string_view begin) { return begin.size() > 19 && begin[18] == '\xe0' && begin[19] == '\0'; }
+bool is_amd(std::string_view begin) { return is_elf_for(begin, '\xe0'); }
 
-Result<std::vector<KernelRecord>> kernels_in(const std::string& path) {
+/// Programs with code for AMD's devices, and that code alone. Absent: the file has nothing of it, or is too large to be read whole.
+std::optional<Records> built_by_hipcc(const std::string& path, std::string_view begin) {
+  constexpr std::uintmax_t most = std::uintmax_t{1} << 30;
+  if (is_amd(begin) || is_elf_for(begin, '\xbe')) { return std::nullopt; }
+  std::error_code failure;
+  if (fs::file_size(path, failure) > most || failure) { return std::nullopt; }
+  const Result<std::string> bytes = read_file(path);
+  if (!bytes || !holds_offload_bundle(*bytes)) { return std::nullopt; }
+  return parse_offload_bundles(*bytes);
+}
+
+Records used_resources(const std::string& path, std::string_view begin) {
+  const Result<std::string> usage = resource_usage_of(path);
+  return usage ? parse_resource_usage(*usage, cubin_architecture(begin)) : Records(usage.error());
+}
+
+Records kernels_in(const std::string& path) {
   const Result<std::string> begin = beginning_of(path);
   if (!begin) { return begin.error(); }
-  Result<std::vector<KernelRecord>> records(invalid_input(""));
+  const std::optional<Records> hip = built_by_hipcc(path, *begin);
+  Records records = hip.value_or(Records(invalid_input("")));
   if (is_binary(*begin) && !is_amd(*begin)) {
-    const Result<std::string> usage = resource_usage_of(path);
-    records = usage ? parse_resource_usage(*usage, cubin_architecture(*begin)) : Result<std::vector<KernelRecord>>(usage.error());
-  } else {
+    // What compiles for AMD has the mark of a bundle in it, and may have NVIDIA's code.
+    if (Records nvidia = records ? records : used_resources(path, *begin); nvidia || !hip) { records = std::move(nvidia); }
+  } else if (!hip) {
     const Result<std::string> text = read_file(path);
     if (!text) { return text.error(); }
     records = is_binary(*begin) ? parse_amd_code_object(*text) : parse_ptxas_log(*text);
@@ -59,7 +82,7 @@ Result<std::vector<KernelRecord>> kernels_in(const std::string& path) {
                       path));
     }
   }
-  return records ? std::move(records) : Result<std::vector<KernelRecord>>(of_file(path, records.error()));
+  return records ? std::move(records) : Records(of_file(path, records.error()));
 }
 
 /// What Triton launches the kernel with stands in a file beside its code.
@@ -74,7 +97,7 @@ void add_launch(KernelRecord& record, const json& launch) {
   record.dynamic_shared = Bytes(count("shared"));
 }
 
-Result<std::vector<KernelRecord>> triton_kernels(const std::string& folder) {
+Records triton_kernels(const std::string& folder) {
   std::error_code failure;
   std::vector<fs::path> codes;
   for (fs::recursive_directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure)) {
@@ -85,7 +108,7 @@ Result<std::vector<KernelRecord>> triton_kernels(const std::string& folder) {
   std::ranges::sort(codes);
   std::vector<KernelRecord> all;
   for (const fs::path& code : codes) {
-    Result<std::vector<KernelRecord>> records = kernels_in(code.string());
+    Records records = kernels_in(code.string());
     if (!records) { return records.error(); }
     const Result<std::string> text = read_file(fs::path(code).replace_extension(".json").string());
     const json launch = text ? json::parse(*text, nullptr, false) : json();
