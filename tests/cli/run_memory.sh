@@ -108,7 +108,7 @@ closes "; 'priority, gate' of an earlier run was given up"
 kept '"arm":"plain"'
 # It gates from the first step on: this program ends before it is checked.
 sed -i 's/"arm":"plain"/"arm":"priority, gate"/' "$memory"
-expect 0 run --off symmetric --report "$work/report.json" -- "$program" short
+expect 0 run --off symmetric --report "$work/report.json" -- "$program" short_run
 holds '"decisions":0,"arms":[],"remembered":"priority,gate"'
 closes 'priority, gate, as an earlier run found, not checked: the program ended before'
 kept '"arm":"priority, gate"'
