@@ -37,8 +37,8 @@ Result<std::vector<KernelRecord>> parse_amd_code_object(std::string_view bytes);
 /// Whether some lies in the bytes of a program, library, object or bundle: hipcc's code for one device or several.
 bool holds_offload_bundle(std::string_view bytes);
 
-/// Reads the metadata of the AMD code objects in the offload bundles of such a file. `invalid_input` where they describe no kernel,
-/// and where they are compressed.
+/// Reads the metadata of the AMD code objects in the plain offload bundles of such a file. `invalid_input` where they describe no
+/// kernel, and where all are compressed.
 Result<std::vector<KernelRecord>> parse_offload_bundles(std::string_view bytes);
 
 /// "sm_90" of a cubin (ELF); empty for another file.

@@ -67,7 +67,9 @@ Result<std::vector<KernelRecord>> parse_offload_bundles(std::string_view bytes) 
     }
   }
   if (!all.empty()) { return all; }
-  if (holds_compressed(bytes)) { return invalid_input("its AMD code is compressed, expected a build with --no-offload-compress"); }
+  if (holds_compressed(bytes)) {
+    return invalid_input("its AMD code is compressed, expected zstd and a program built with that, or --no-offload-compress");
+  }
   return invalid_input("no kernel in an offload bundle (__CLANG_OFFLOAD_BUNDLE__)");
 }
 

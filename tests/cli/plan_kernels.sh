@@ -58,9 +58,26 @@ complains 'code for gfx942, expected some that mi210 (gfx90a) runs'
 head -c 200 "$bundle" >"$work/cut"
 expect 2 plan "$work/cut" --device mi300x --threads 128
 complains 'cut: no kernel in an offload bundle'
-printf 'CCOB\002\000\001\000' >"$work/compressed"
-expect 2 plan "$work/compressed" --device mi300x --threads 128
-complains 'compressed: its AMD code is compressed, expected a build with --no-offload-compress'
+printf 'CCOB\002\000\001\000' >"$work/no_frame"
+expect 2 plan "$work/no_frame" --device mi300x --threads 128
+complains 'no_frame: its AMD code is compressed, expected zstd and a program built with that, or --no-offload-compress'
+# As clang 19 packs a kernel for two devices (version 2, whose head has 24 bytes), and as ROCm 7.1 does (version 3: 32 bytes).
+compressed=$ELBOWROOM_SOURCE_DIR/tests/fuzz/corpus/kernels/compressed
+{ printf 'CCOB\003\000\001\000' && head -c 24 /dev/zero && tail -c +25 "$compressed"; } >"$work/version_3"
+if "$ELBOWROOM_BIN" plan "$compressed" --device mi300x --threads 256 2>&1 | grep -q 'expected zstd'; then
+  echo 'skipped: compressed bundles, without zstd'
+else
+  cat "$ELBOWROOM_BIN" "$compressed" >"$work/packed_program"
+  for file in "$compressed" "$work/version_3" "$work/packed_program"; do
+    for device in mi300x mi210; do
+      expect 0 plan "$file" --device $device --threads 256
+      says '    256          3       4,096            0          8'
+    done
+  done
+  head -c 1000 "$compressed" >"$work/cut_short"
+  expect 2 plan "$work/cut_short" --device mi300x --threads 256
+  complains 'cut_short: its AMD code is compressed and damaged'
+fi
 # A tool that has no more than the mark of a bundle is asked for NVIDIA's code, and one without that named as it was.
 mkdir "$work/stand_in"
 printf '#!/bin/sh\nprintf " Function gemm:\\n  REG:96 STACK:0 SHARED:1024 LOCAL:0\\n"\n' >"$work/stand_in/cuobjdump"

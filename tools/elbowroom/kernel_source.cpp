@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cuobjdump.hpp"
+#include "offload_unpacking.hpp"
 #include "output.hpp"
 
 namespace elbowroom {
@@ -54,7 +55,9 @@ std::optional<Records> built_by_hipcc(const std::string& path, std::string_view 
   if (fs::file_size(path, failure) > most || failure) { return std::nullopt; }
   const Result<std::string> bytes = read_file(path);
   if (!bytes || !holds_offload_bundle(*bytes)) { return std::nullopt; }
-  return parse_offload_bundles(*bytes);
+  const Result<std::string> unpacked = unpacked_offload_bundles(*bytes);
+  if (!unpacked) { return Records(unpacked.error()); }
+  return parse_offload_bundles(*unpacked + *bytes);
 }
 
 Records used_resources(const std::string& path, std::string_view begin) {
