@@ -48,7 +48,7 @@ if(NOT ELBOWROOM_SANITIZE)
   elbowroom_stands_in(elbowroom_old_threads libpthread.so.0 ${threads})
   elbowroom_stands_in(elbowroom_old_loader libdl.so.2 ${loader})
   # Weak and without a version they are whichever the program has. The library that every program has anyway needs no time to be loaded.
-  elbowroom_stands_in(elbowroom_any_glibc ${dynamic_loader} __tls_get_addr dladdr1 dlclose dlerror dlvsym pthread_once)
+  elbowroom_stands_in(elbowroom_any_glibc ${dynamic_loader} __pthread_once __tls_get_addr dladdr1 dlclose dlerror dlvsym)
 endif()
 
 # A library that is loaded into programs of others: nothing but what EXPORTS names leaves it, and it loads with glibc 2.28. The further

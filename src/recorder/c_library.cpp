@@ -8,7 +8,6 @@ ELBOWROOM_OLD(dlsym);
 ELBOWROOM_OLD(pthread_create);
 ELBOWROOM_OLD(pthread_detach);
 ELBOWROOM_OLD(pthread_key_create);
-ELBOWROOM_OLD(pthread_once);
 ELBOWROOM_OLD(pthread_setspecific);
 ELBOWROOM_OLD(pthread_sigmask);
 
@@ -19,7 +18,6 @@ void* elbowroom_old_dlsym(void*, const char*);
 int elbowroom_old_pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
 int elbowroom_old_pthread_detach(pthread_t);
 int elbowroom_old_pthread_key_create(pthread_key_t*, void (*)(void*));
-int elbowroom_old_pthread_once(pthread_once_t*, void (*)());
 int elbowroom_old_pthread_setspecific(pthread_key_t, const void*);
 int elbowroom_old_pthread_sigmask(int, const sigset_t*, sigset_t*);
 
@@ -29,7 +27,6 @@ ELBOWROOM_HIDDEN int elbowroom_pthread_create(pthread_t* thread, const pthread_a
                                               void* argument) asm("pthread_create");
 ELBOWROOM_HIDDEN int elbowroom_pthread_detach(pthread_t thread) asm("pthread_detach");
 ELBOWROOM_HIDDEN int elbowroom_pthread_key_create(pthread_key_t* key, void (*destroy)(void*)) asm("pthread_key_create");
-ELBOWROOM_HIDDEN int elbowroom_pthread_once(pthread_once_t* once, void (*call)()) asm("pthread_once");
 ELBOWROOM_HIDDEN int elbowroom_pthread_setspecific(pthread_key_t key, const void* value) asm("pthread_setspecific");
 ELBOWROOM_HIDDEN int elbowroom_pthread_sigmask(int how, const sigset_t* set, sigset_t* before) asm("pthread_sigmask");
 
@@ -42,7 +39,6 @@ int elbowroom_pthread_detach(pthread_t thread) { return elbowroom_old_pthread_de
 int elbowroom_pthread_key_create(pthread_key_t* key, void (*destroy)(void*)) {
   return elbowroom_old_pthread_key_create(key, destroy);
 }
-int elbowroom_pthread_once(pthread_once_t* once, void (*call)()) { return elbowroom_old_pthread_once(once, call); }
 int elbowroom_pthread_setspecific(pthread_key_t key, const void* value) { return elbowroom_old_pthread_setspecific(key, value); }
 int elbowroom_pthread_sigmask(int how, const sigset_t* set, sigset_t* before) {
   return elbowroom_old_pthread_sigmask(how, set, before);

@@ -23,7 +23,7 @@ LOADED_ANYWAY = re.compile(r"(ld-linux-.*|lib(c|m))\.so\.\d+")
 HOMES = {
     name: home
     for home, names in {
-        "libpthread.so.0": "__pthread_key_create pthread_create pthread_detach pthread_join pthread_key_create pthread_once pthread_setspecific pthread_sigmask",
+        "libpthread.so.0": "__pthread_key_create pthread_create pthread_detach pthread_join pthread_key_create pthread_once __pthread_once pthread_setspecific pthread_sigmask",
         "libdl.so.2": "dladdr dladdr1 dlclose dlerror dlinfo dlopen dlsym dlvsym",
     }.items()
     for name in names.split()

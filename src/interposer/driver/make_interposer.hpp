@@ -151,7 +151,7 @@ Interposer<D>* interposer() {
   // Made in any case, for the report that says why it stands aside.
   if (state == nullptr) [[unlikely]] {
     const OwnMutex::Busy making;  // a handler that interrupts this would wait for ever to have it made
-    process::call_once(Made<D>::once, &make<D>);
+    pthread_once(&Made<D>::once, &make<D>);
     state = Made<D>::interposer.load(std::memory_order_acquire);
   }
   return stands_aside() ? nullptr : state;

@@ -47,7 +47,7 @@ const Rules& rules() {
   if (have_read.load(std::memory_order_acquire)) { return read_once; }
   if (OwnMutex::held_here()) { return kNothingAsked; }
   const OwnMutex::Busy reading;  // a handler that interrupts this would wait for ever for it to end
-  process::call_once(once, &read);
+  pthread_once(&once, &read);
   return read_once;
 }
 

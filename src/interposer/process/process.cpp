@@ -1,5 +1,7 @@
 #include "interposer/process/process.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -66,11 +68,6 @@ std::uint32_t thread_number() {
   if (number == 0) { number = std::min(taken.fetch_add(1, std::memory_order_relaxed) + 1, kMostThreads); }
   if (number == kMostThreads) { stand_aside(Unusual::many_threads); }
   return number;
-}
-
-#pragma weak pthread_once
-void call_once(pthread_once_t& once, void (*call)()) {
-  if (pthread_once != nullptr) { pthread_once(&once, call); }
 }
 
 Uncancelled::Uncancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }

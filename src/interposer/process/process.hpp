@@ -1,7 +1,5 @@
 #pragma once
 
-#include <pthread.h>
-
 #include <atomic>
 #include <cstdint>
 
@@ -17,9 +15,6 @@ std::uint64_t now_ns();
 
 /// A number of the calling thread alone, for per_thread_stream. The interposer stands aside where there is none any more.
 std::uint32_t thread_number();
-/// pthread_once; nothing where the program has no libpthread.so.0, in which glibc before 2.34 has it.
-void call_once(pthread_once_t& once, void (*call)());
-
 /// The calling thread is not cancelled in this scope: what would be a point of cancellation here is none to the program.
 class Uncancelled {
  public:
