@@ -23,11 +23,11 @@ using Records = Result<std::vector<KernelRecord>>;
 
 Error of_file(const std::string& path, const Error& error) { return {error.kind, fmt::format("{}: {}", path, error.message)}; }
 
-/// The first bytes of a file, by which it is known; libraries are too large to be read whole.
-Result<std::string> beginning_of(const std::string& path) {
+/// The first bytes of a file.
+Result<std::string> beginning_of(const std::string& path, std::size_t most) {
   std::ifstream file(path, std::ios::binary);
   if (!file) { return invalid_input(fmt::format("{}: cannot be read", path)); }
-  std::string bytes(64, '\0');
+  std::string bytes(most, '\0');
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<std::size_t>(file.gcount()));
   return bytes;
@@ -52,8 +52,9 @@ std::optional<Records> built_by_hipcc(const std::string& path, std::string_view 
   constexpr std::uintmax_t most = std::uintmax_t{1} << 30;
   if (is_amd(begin) || is_elf_for(begin, '\xbe')) { return std::nullopt; }
   std::error_code failure;
-  if (fs::file_size(path, failure) > most || failure) { return std::nullopt; }
-  const Result<std::string> bytes = read_file(path);
+  const std::uintmax_t size = fs::file_size(path, failure);
+  if (failure || size > most) { return std::nullopt; }
+  const Result<std::string> bytes = beginning_of(path, size);
   if (!bytes || !holds_offload_bundle(*bytes)) { return std::nullopt; }
   const Result<std::string> unpacked = unpacked_offload_bundles(*bytes);
   if (!unpacked) { return Records(unpacked.error()); }
@@ -66,7 +67,8 @@ Records used_resources(const std::string& path, std::string_view begin) {
 }
 
 Records kernels_in(const std::string& path) {
-  const Result<std::string> begin = beginning_of(path);
+  constexpr std::size_t enough = 64;  // to know a file by
+  const Result<std::string> begin = beginning_of(path, enough);
   if (!begin) { return begin.error(); }
   const std::optional<Records> hip = built_by_hipcc(path, *begin);
   Records records = hip.value_or(Records(invalid_input("")));
