@@ -34,7 +34,7 @@ Result<std::vector<KernelRecord>> parse_ptxas_log(std::string_view text);
 /// Reads the metadata of an AMD code object (ELF). `invalid_input` for another file, and where no kernel is described.
 Result<std::vector<KernelRecord>> parse_amd_code_object(std::string_view bytes);
 
-/// Whether some lies in the bytes of a program, library, object or bundle: hipcc's code for one device or several.
+/// True: a bundle, hipcc's code for one device or several, lies in the bytes of a program, library or object, or is all of them.
 bool holds_offload_bundle(std::string_view bytes);
 
 /// Reads the metadata of the AMD code objects in the plain offload bundles of such a file. `invalid_input` where they describe no

@@ -8,8 +8,9 @@
 
 namespace elbowroom {
 
-/// The kernels of a file: a cubin, fatbin, shared library or program (by NVIDIA's cuobjdump), an AMD code object, alone or in what
-/// hipcc built, what `ptxas -v` or `cuobjdump -res-usage` printed, or a folder of Triton's cache. Messages begin with `path`.
+/// The kernels of a file or of a folder of Triton's cache. NVIDIA's cuobjdump reads cubins, fatbins, libraries and programs. AMD
+/// code objects may stand alone or in what hipcc built. A text is the output of `ptxas -v` or `cuobjdump -res-usage`. Messages
+/// begin with `path`.
 Result<std::vector<KernelRecord>> kernels_of(const std::string& path);
 
 }  // namespace elbowroom

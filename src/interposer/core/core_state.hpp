@@ -232,7 +232,7 @@ struct CoreState {
   Refusal decide_gate(const LaunchFacts& facts, StreamId stream, Serial& waits_for, Hold& hold);
   Refusal ask_gate(const LaunchFacts& facts, const Stream& stream, const Collective& collective, Serial& missing);
   bool ask_end(Serial serial, Hold& hold);
-  /// Whether the device was seen to tell of a begin while the collective ran. If not, this one may be looked at.
+  /// True: the device was seen to tell of a begin while the collective ran. Otherwise this one may be looked at.
   bool tells_begins(std::int32_t device, const Collective& collective);
   void ask_begin(Hold& hold);
   void ask_all_ends(Hold& hold);

@@ -23,8 +23,8 @@ inline constexpr DefaultStream kPerThread = DefaultStream::kPerThread;
 
 inline std::uint64_t id_of(const void* handle) { return reinterpret_cast<std::uintptr_t>(handle); }
 
-/// Of the process, and no part of its Interposer: a launch that needs no decision looks at nothing else of ours. That stays true
-/// where everything else stands aside, and in a handler that interrupts a hook.
+/// Of the process, and no part of its Interposer: a launch that needs no decision looks at nothing else of ours. It does so where
+/// everything else stands aside, and in a handler that interrupts a hook.
 inline constinit FastPath fast_path;
 
 /// Everything the library knows about its process. It is one object, made when a program first calls a hooked driver function. It

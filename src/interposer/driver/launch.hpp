@@ -2,8 +2,7 @@
 
 #include "interposer/driver/followed.hpp"
 
-/// What is the same of every launch hook. A request is the launch as the program asked for it, and `original(request)` makes
-/// it so.
+/// The part that all launch hooks share. A request is the launch as the program asked for it, and `original(request)` makes it so.
 namespace elbowroom::interposer::driver {
 
 struct Launched {

@@ -29,7 +29,7 @@ class FakePlatform {
   FastPath fast_path;
   bool asks_begins = false;  ///< whether begins count where they were seen alone: those of all collectives have passed
 
-  /// What a launch hook asks first.
+  /// The first question of a launch hook.
   [[nodiscard]] bool leaves_alone(FunctionId function, std::uint64_t blocks, StreamId stream) {
     return fast_path.take(function, blocks) || fast_path.take_settled(function, stream);
   }
