@@ -113,9 +113,6 @@ void fake_hip_reuse(const void* handle);
 void fake_hip_set_nested(int nested);
 /// How often the exported function of that name was called while calls were written down; fake_hip_reset does not forget it.
 std::size_t fake_hip_times_called(const char* name);
-/// The priority that a kernel node has in the executable graph that was last made of its graph; 0 where those of nodes do not
-/// count.
-int fake_hip_counted_priority(hip::GraphNode node);
 /// Forgets the log, pending failures, captures and what was set below; handles and memory stay valid.
 void fake_hip_reset();
 std::size_t fake_hip_call_count();

@@ -102,19 +102,11 @@ int end(const char* name, hip::Stream stream, hip::Graph* graph, bool per_thread
   });
 }
 
-void count_priorities(Graph& graph, bool node_priorities) {
-  for (Node* node : graph.nodes) {
-    node->counted = node_priorities ? node->priority : 0;
-    if (node->child != nullptr) { count_priorities(*node->child, node_priorities); }
-  }
-}
-
 int instantiate(const char* name, hip::GraphExec* exec, hip::Graph graph, unsigned long long flags) {
   return make_call(on_stream(name, nullptr, flags), [&] {
     if (object<Graph>(graph) == nullptr) { return hip::kErrorInvalidValue; }
     auto* made = keep(new Exec);
     made->graph = object<Graph>(graph);
-    count_priorities(*made->graph, (flags & hip::kInstantiateUseNodePriority) != 0);
     *exec = reinterpret_cast<hip::GraphExec>(made);
     return 0;
   });
@@ -165,8 +157,6 @@ int hipStreamIsCapturing(hip::Stream stream, int* status) {
 int hipThreadExchangeStreamCaptureMode(int* mode) {
   return question("hipThreadExchangeStreamCaptureMode", [&] { return *mode = std::exchange(thread_mode, *mode), 0; });
 }
-
-int fake_hip_counted_priority(hip::GraphNode node) { return object<Node>(node)->counted; }
 
 int hipGraphCreate(hip::Graph* graph, unsigned) {
   return question("hipGraphCreate", [&] { return *graph = reinterpret_cast<hip::Graph>(keep(new Graph)), 0; });

@@ -84,7 +84,6 @@ struct Node {
   int type = hip::kGraphNodeKernel;
   hip::KernelNodeParams kernel{};
   int priority = 0;
-  int counted = 0;  ///< of these what counts in the executable graph that was made of it last
   Graph* child = nullptr;
   Operation operation;
 };

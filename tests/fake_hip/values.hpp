@@ -41,8 +41,6 @@ inline constexpr int kGraphNodeKernel = 0;
 inline constexpr int kGraphNodeChild = 4;
 inline constexpr int kGraphNodeEventRecord = 7;
 
-inline constexpr std::uint64_t kInstantiateUseNodePriority = 8;
-
 struct GraphInstantiateParams {
   GraphNode error_node;
   std::uint64_t flags;

@@ -65,8 +65,10 @@ struct Platform {
   RankAgreement ranks{};  ///< asked and told once a step
   /// Whether the completion of a collective's end event was seen: asked without the lock.
   bool (*has_ended)(void* self, ContextId context, std::uint16_t slot) = nullptr;
-  /// The same of its begin event. Null: begins need not be seen before a launch waits for one.
-  bool (*has_begun)(void* self, ContextId context, std::uint16_t slot) = nullptr;
+  /// Has the device compare when a collective's begin event passes and when its end; false: it cannot, maybe with this one. Null:
+  /// begins need not be seen before a launch waits for one. Asked without the lock, and then begin_told once behind the end.
+  bool (*watch_begin)(void* self, ContextId context, std::uint16_t slot) = nullptr;
+  bool (*begin_told)(void* self, ContextId context, std::uint16_t slot) = nullptr;
 };
 
 /// What an intercepted ncclAllReduce & co. said about the kernel that it is about to launch; all zero where nobody was asked.

@@ -66,38 +66,42 @@ bool CoreState::ask_end(Serial serial, Hold& hold) {
   return over;
 }
 
-bool CoreState::tells_begins(std::int32_t device, const Collective& collective) {
-  if (platform.has_begun == nullptr || (known.begins_seen >> static_cast<unsigned>(device) & 1U) != 0) { return true; }
-  if (known.asked_begin.serial == 0 && collective.ends != 0) { known.asked_begin = {collective.serial, device}; }
+// CUDA calls the begin a best effort, which may mean the end. Of one collective that a launch would have waited for, the device
+// tells when either event passes.
+bool CoreState::tells_begins(const Collective& collective, Hold& hold) {
+  if (platform.watch_begin == nullptr || (known.begins_seen && !known.models_differ)) { return true; }
+  const Serial serial = collective.serial, next = known.watched.next;
+  if (known.watched.serial != 0 || collective.ends == 0 || serial < next) { return false; }
+  const ContextId context = collective.context;
+  known.watched = {serial, next};
+  ++known.waiting[slot_of(serial)];
+  hold.release();
+  const bool watches = platform.watch_begin(platform.self, context, slot_of(serial));
+  hold.take();
+  --known.waiting[slot_of(serial)];
+  known.watched = {watches ? serial : 0, next, watches};
   return false;
 }
 
-// CUDA calls the begin a best effort, which may mean the end: both events would pass within microseconds. So the begin is to have
-// passed at one question, and the end not at the next.
-void CoreState::ask_begin(Hold& hold) {
-  const AskedBegin asked = known.asked_begin;
-  const Collective* collective = known.lanes.find(asked.serial);
-  if (collective == nullptr || known.lanes.is_over(collective->lane, asked.serial) || ask_end(asked.serial, hold)) {
-    known.asked_begin = {};
-  } else if (asked.passed) {
-    const bool was_asked = captures.load(std::memory_order_relaxed) == 0;
-    if (was_asked && known.lanes.find(asked.serial) != nullptr) {
-      known.begins_seen |= std::uint64_t{1} << static_cast<unsigned>(asked.device);
-    }
-  } else {
-    const ContextId context = collective->context;
-    hold.release();
-    const bool begun = platform.has_begun(platform.self, context, slot_of(asked.serial));
-    hold.take();
-    if (known.asked_begin.serial == asked.serial) { known.asked_begin.passed = begun; }
-  }
+void CoreState::read_begin(Hold& hold) {
+  const Serial serial = known.watched.serial;
+  const Collective* collective = known.lanes.find(serial);
+  const ContextId context = collective == nullptr ? 0 : collective->context;
+  const bool over = collective == nullptr || known.lanes.is_over(collective->lane, serial) || ask_end(serial, hold);
+  if (!over) { return; }
+  hold.release();
+  const bool told = platform.begin_told(platform.self, context, slot_of(serial));
+  hold.take();
+  // Kept until now, its events were not recorded anew.
+  known.begins_seen = known.begins_seen || (told && known.lanes.find(serial) != nullptr);
+  if (known.watched.serial == serial) { known.watched = {0, 2 * serial}; }
 }
 
 void CoreState::refresh(std::uint64_t now_ns, Hold& hold) {
   constexpr std::uint64_t kInterval = 20'000;
   if (now_ns < known.next_ask_ns) { return; }
   known.next_ask_ns = now_ns + kInterval;
-  if (known.asked_begin.serial != 0) { ask_begin(hold); }
+  if (known.watched.ready) { read_begin(hold); }
   ask_all_ends(hold);
 }
 
@@ -144,7 +148,7 @@ Refusal CoreState::decide_gate(const LaunchFacts& facts, StreamId id, Serial& wa
     if (before) { return Refusal::none; }
     Serial missing = 0;
     refusal = ask_gate(facts, *stream, *collective, missing);
-    if (refusal == Refusal::none && !tells_begins(stream->info.device, *collective)) { return Refusal::unseen_begin; }
+    if (refusal == Refusal::none && !tells_begins(*collective, hold)) { return Refusal::unseen_begin; }
     if (refusal == Refusal::none) {
       stream->settled = waits_for = collective->serial;
       return refusal;

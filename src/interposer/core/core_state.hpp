@@ -96,11 +96,11 @@ TicketFields unpack(Ticket ticket);
 
 inline constexpr int kMostQuestions = 3;  ///< to the driver, about end events at one launch
 
-/// A collective whose events show whether its device tells of begins.
-struct AskedBegin {
-  Serial serial = 0;  ///< 0: none is looked at
-  std::int32_t device = 0;
-  bool passed = false;  ///< the begin event
+/// A collective whose events show whether the driver tells of begins.
+struct WatchedBegin {
+  Serial serial = 0;  ///< 0: none
+  Serial next = 0;    ///< which may be watched: each that shows nothing doubles it
+  bool ready = false;
 };
 
 /// Everything that was learned.
@@ -128,8 +128,8 @@ struct Knowledge {
   std::array<DeviceInfo, kMaxDevices> devices{};
   std::array<DeviceNames, kMaxDevices> device_names{};  ///< those of the rules that each has
   std::uint64_t devices_known = 0;                      ///< bit per device
-  std::uint64_t begins_seen = 0;                        ///< bit per device: a begin event passed while its collective ran
-  AskedBegin asked_begin;
+  bool begins_seen = false;                             ///< a begin event passed before the end of its collective
+  WatchedBegin watched;
   StepMarks steps;
   StepStretches stretches;
   AbTrial trial;
@@ -232,9 +232,9 @@ struct CoreState {
   Refusal decide_gate(const LaunchFacts& facts, StreamId stream, Serial& waits_for, Hold& hold);
   Refusal ask_gate(const LaunchFacts& facts, const Stream& stream, const Collective& collective, Serial& missing);
   bool ask_end(Serial serial, Hold& hold);
-  /// True: the device was seen to tell of a begin while the collective ran. Otherwise this one may be looked at.
-  bool tells_begins(std::int32_t device, const Collective& collective);
-  void ask_begin(Hold& hold);
+  /// True: the device was seen to tell of a begin before an end. Otherwise this collective may be watched.
+  bool tells_begins(const Collective& collective, Hold& hold);
+  void read_begin(Hold& hold);
   void ask_all_ends(Hold& hold);
   StepMarks::Mark count_step(std::uint64_t signature, std::uint64_t host_time_ns);
   void find_step();

@@ -71,21 +71,6 @@ class FixedTable {
     size_ = 0;
   }
 
-  /// Fetches the place where `key` is, or would be.
-  void prefetch(std::uint64_t key) const {
-    const Entry& entry = entries_[home(key)];
-    prefetch_object(entry, &entry + 1);
-  }
-
-  [[nodiscard]] std::size_t size() const { return size_; }
-
-  /// Positions are stable as long as nothing is erased.
-  [[nodiscard]] std::size_t position(const Value* value) const {
-    const auto offset = reinterpret_cast<std::uintptr_t>(value) - reinterpret_cast<std::uintptr_t>(&entries_[0].value);
-    return offset / sizeof(Entry);
-  }
-  [[nodiscard]] Value& at(std::size_t position) { return entries_[position].value; }
-
   template <class Visit>
   void for_each(Visit visit) {
     for (Entry& entry : entries_) {

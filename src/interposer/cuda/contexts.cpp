@@ -57,15 +57,16 @@ Contexts::Entry* Contexts::find(cu::Context context) {
   return nullptr;
 }
 
-std::optional<Contexts::Facts> Contexts::ask(cu::Context context) const {
+Contexts::Facts Contexts::ask(cu::Context context) const {
   const CurrentContext scope(driver_, context);
   Facts facts;
-  if (!scope.ok() || driver_.ctx_get_device == nullptr || driver_.ctx_get_device(&facts.device) != cu::kSuccess) {
-    return std::nullopt;
-  }
+  if (!scope.ok() || driver_.ctx_get_device == nullptr || driver_.ctx_get_device(&facts.device) != cu::kSuccess) { return {}; }
   int least = 0;
-  facts.has_priority = driver_.ctx_get_stream_priority_range != nullptr &&
-                       driver_.ctx_get_stream_priority_range(&least, &facts.priority) == cu::kSuccess && facts.priority < least;
+  int greatest = 0;
+  if (driver_.ctx_get_stream_priority_range != nullptr &&
+      driver_.ctx_get_stream_priority_range(&least, &greatest) == cu::kSuccess && greatest < least) {
+    facts.greatest = greatest;
+  }
   cu::DeviceResource resource{};
   if (driver_.ctx_get_dev_resource != nullptr &&
       driver_.ctx_get_dev_resource(context, &resource, cu::kDeviceResourceSm) == cu::kSuccess) {
@@ -74,40 +75,22 @@ std::optional<Contexts::Facts> Contexts::ask(cu::Context context) const {
   return facts;
 }
 
-std::optional<Contexts::Facts> Contexts::facts_of(cu::Context context) {
-  if (context == nullptr) { return std::nullopt; }
+Contexts::Facts Contexts::facts_of(cu::Context context) {
+  if (context == nullptr) { return {}; }
   {
     const std::lock_guard lock(mutex_);
     if (const Entry* known = find(context)) { return known->facts; }
-    if (find(nullptr) == nullptr) { return std::nullopt; }
+    if (find(nullptr) == nullptr) { return {}; }
   }
-  const std::optional<Facts> facts = ask(context);
+  const Facts facts = ask(context);
   const std::lock_guard lock(mutex_);
-  if (!facts || find(context) != nullptr) { return facts; }
   Entry* free_entry = find(nullptr);
-  if (free_entry == nullptr) { return facts; }
+  if (facts.device < 0 || find(context) != nullptr || free_entry == nullptr) { return facts; }
   *free_entry = Entry{};
   free_entry->context = context;
-  free_entry->facts = *facts;
-  devices_seen_ |= std::uint64_t{1} << (static_cast<unsigned>(facts->device) % 64U);
+  free_entry->facts = facts;
+  devices_seen_ |= std::uint64_t{1} << (static_cast<unsigned>(facts.device) % 64U);
   return facts;
-}
-
-int Contexts::device(cu::Context context) {
-  const std::optional<Facts> known = facts_of(context);
-  return known ? known->device : -1;
-}
-
-std::uint32_t Contexts::sms(cu::Context context) {
-  const std::optional<Facts> known = facts_of(context);
-  return known ? known->sms : 0;
-}
-
-bool Contexts::greatest_priority(cu::Context context, int& priority) {
-  const std::optional<Facts> known = facts_of(context);
-  if (!known || !known->has_priority) { return false; }
-  priority = known->priority;
-  return true;
 }
 
 cu::Event Contexts::completion_event(cu::Context context, EventSlot slot) {
@@ -120,7 +103,7 @@ cu::Event Contexts::completion_event(cu::Context context, EventSlot slot) {
     return event == nullptr ? event = made : event;
   };
   if (const cu::Event known = keep(nullptr)) { return known; }
-  if (!facts_of(context)) { return nullptr; }
+  if (facts_of(context).device < 0) { return nullptr; }
   cu::Event made = nullptr;
   if (!make_event(driver_, context, made, cu::kEventDisableTiming)) { return nullptr; }
   const cu::Event kept = keep(made);

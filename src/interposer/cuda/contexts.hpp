@@ -49,12 +49,12 @@ class Contexts {
   /// The context of a stream as a launch hook was given it.
   [[nodiscard]] cu::Context of(cu::Stream stream) const;
 
-  /// Ordinal of the context's device, or -1.
-  int device(cu::Context context);
-  /// How many SMs it has, of those of its device; 0: the driver does not say.
-  std::uint32_t sms(cu::Context context);
-  /// False: the driver does not say.
-  bool greatest_priority(cu::Context context, int& priority);
+  struct Facts {
+    int device = -1;              ///< its ordinal; -1: the driver does not say
+    std::uint32_t sms = 0;        ///< of those of its device; 0: the driver does not say
+    std::optional<int> greatest;  ///< priority of a stream, where there are several
+  };
+  Facts facts_of(cu::Context context);
   /// The event of a slot that tells of a begin, made on first use; null when that failed.
   cu::Event completion_event(cu::Context context, EventSlot slot);
 
@@ -67,12 +67,6 @@ class Contexts {
   [[nodiscard]] int devices_seen() const;
 
  private:
-  struct Facts {
-    int device = -1;
-    std::uint32_t sms = 0;
-    int priority = 0;
-    bool has_priority = false;
-  };
   struct Entry {
     cu::Context context = nullptr;
     Facts facts;
@@ -81,8 +75,7 @@ class Contexts {
   Entry* find(cu::Context context);  // with the lock held; one that is free for null
   // The driver is called without the lock. It may wait for what a context is about, which another context's launch may be needed
   // for.
-  [[nodiscard]] std::optional<Facts> ask(cu::Context context) const;
-  std::optional<Facts> facts_of(cu::Context context);
+  [[nodiscard]] Facts ask(cu::Context context) const;
 
   const DriverCalls& driver_;
   mutable OwnMutex mutex_;

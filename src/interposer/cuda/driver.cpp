@@ -67,6 +67,24 @@ bool Driver::is_captured(Stream stream) const {
   return calls.stream_is_capturing(stream, &status) != cu::kSuccess || status != cu::kCaptureNone;
 }
 
+bool Driver::watch_begin(Place context, EventSlot slot) {
+  const Event begin = contexts.completion_event(context, slot);
+  const RelaxedCapture relaxed(calls);
+  const CurrentContext scope(calls, context);
+  if (!scope.ok() || begin == nullptr || calls.stream_create == nullptr || calls.stream_wait_event == nullptr) { return false; }
+  if (watching_ == nullptr && calls.stream_create(&watching_, cu::kStreamNonBlocking) != cu::kSuccess) { return false; }
+  if (begun_ == nullptr && calls.event_create(&begun_, 0) != cu::kSuccess) { return false; }
+  return calls.stream_wait_event(watching_, begin, 0) == cu::kSuccess && calls.event_record(begun_, watching_) == cu::kSuccess;
+}
+
+// An event that passed with the end did so within 2 us of it on H200.
+bool Driver::begin_told(Event end) const {
+  constexpr float kClearlyMs = 0.01F;
+  float between = 0;
+  const RelaxedCapture relaxed(calls);
+  return end != nullptr && elapsed(between, begun_, end) == cu::kSuccess && between > kClearlyMs;
+}
+
 DeviceInfo Driver::describe_device(int device) const {
   DeviceInfo info;
   info.sms = driver::device_attribute(calls, device, cu::kDeviceMultiprocessorCount);

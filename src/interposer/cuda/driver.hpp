@@ -43,26 +43,24 @@ struct Driver {
   [[nodiscard]] Place place_of(Stream stream) const { return contexts.of(stream); }
   /// Also where the driver can be asked and does not say.
   [[nodiscard]] bool is_captured(Stream stream) const;
-  int device(Place context) { return contexts.device(context); }
-  std::uint32_t sms(Place context) { return contexts.sms(context); }
+  int device(Place context) { return contexts.facts_of(context).device; }
+  std::uint32_t sms(Place context) { return contexts.facts_of(context).sms; }
   [[nodiscard]] int devices_seen() const { return contexts.devices_seen(); }
-  bool greatest_priority(Place context, int& priority) { return contexts.greatest_priority(context, priority); }
 
   [[nodiscard]] bool can_time() const {
     return calls.event_create != nullptr && calls.event_record != nullptr && calls.event_query != nullptr &&
            calls.event_elapsed_time != nullptr;
   }
   bool make_event(Place context, Event& event) const { return cuda::make_event(calls, context, event, 0); }
-  bool make_end_event(Place context, Event& event) const {
-    return cuda::make_event(calls, context, event, cu::kEventDisableTiming);
+  bool make_end_event(Place context, Event& event, bool timed) const {
+    return cuda::make_event(calls, context, event, timed ? 0 : cu::kEventDisableTiming);
   }
   void destroy_event(Place context, Event event) const { cuda::destroy_event(calls, context, event); }
   [[nodiscard]] bool has_passed(Event event) const { return calls.event_query(event) == cu::kSuccess; }
-  [[nodiscard]] bool has_begun(Place context, EventSlot slot) {
-    const Event begin = contexts.completion_event(context, slot);
-    const RelaxedCapture relaxed(calls);
-    return begin != nullptr && has_passed(begin);
-  }
+  /// Has a stream of ours wait for the slot's begin event, as a gated launch's does, and record the time.
+  bool watch_begin(Place context, EventSlot slot);
+  /// Whether that was clearly before `end`, which has a time.
+  [[nodiscard]] bool begin_told(Event end) const;
   int elapsed(float& milliseconds, Event begin, Event end) const {
     const int state = calls.event_query(end);
     return state == cu::kSuccess ? calls.event_elapsed_time(&milliseconds, begin, end) : state;
@@ -75,6 +73,10 @@ struct Driver {
 
   Calls calls;
   Contexts contexts;
+
+ private:
+  cu::Stream watching_ = nullptr;
+  Event begun_ = nullptr;
 };
 
 }  // namespace elbowroom::interposer::cuda

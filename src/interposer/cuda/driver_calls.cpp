@@ -17,6 +17,7 @@ DriverCalls DriverCalls::find() {
   find_call(calls.device_get_name, "cuDeviceGetName");
   find_call(calls.device_get_bus_id, "cuDeviceGetPCIBusId");
   find_call(calls.stream_get_ctx, "cuStreamGetCtx");
+  find_call(calls.stream_create, "cuStreamCreate");
   find_call(calls.stream_wait_event, "cuStreamWaitEvent");
   find_call(calls.stream_is_capturing, "cuStreamIsCapturing");
   find_call(calls.event_create, "cuEventCreate");

@@ -20,6 +20,7 @@ struct DriverCalls {
   int (*device_get_name)(char* name, int length, cu::Device);
   int (*device_get_bus_id)(char* text, int length, cu::Device);
   int (*stream_get_ctx)(cu::Stream, cu::Context*);
+  int (*stream_create)(cu::Stream*, unsigned flags);
   int (*stream_wait_event)(cu::Stream, cu::Event, unsigned flags);
   int (*stream_is_capturing)(cu::Stream, int* status);
   int (*event_create)(cu::Event*, unsigned flags);

@@ -115,7 +115,9 @@ bool build(Interposer& state, const LaunchRequest& request, const Decision& deci
   }
   if (decision.priority) {
     value = zero_value();
-    if (!state.driver.contexts.greatest_priority(context, value.priority)) { return false; }
+    const std::optional<int> greatest = state.driver.contexts.facts_of(context).greatest;
+    if (!greatest) { return false; }
+    value.priority = *greatest;
     controlled.add(cu::kLaunchPriority, value);
   }
   if (decision.completion_event != kNoEvent) {

@@ -50,9 +50,15 @@ struct Asked {
     return !state.core->capturing() && state.ends.has_passed(D::place_of(context), slot);
   }
 
-  static bool has_begun(void* self, ContextId context, EventSlot slot) {
+  static bool watch_begin(void* self, ContextId context, EventSlot slot) {
     auto& state = *static_cast<Interposer<D>*>(self);
-    return !state.core->capturing() && state.driver.has_begun(D::place_of(context), slot);
+    state.ends.set_timed(true);
+    return state.ends.event_of(D::place_of(context), slot, true) != nullptr && state.driver.watch_begin(D::place_of(context), slot);
+  }
+  static bool begin_told(void* self, ContextId context, EventSlot slot) {
+    auto& state = *static_cast<Interposer<D>*>(self);
+    state.ends.set_timed(false);
+    return state.driver.begin_told(state.ends.event_of(D::place_of(context), slot, true));
   }
 
   static FunctionInfo function(void* self, FunctionId id) {
@@ -131,7 +137,8 @@ void make() {
   platform.describe_function = &Asked<D>::function;
   platform.describe_device = &Asked<D>::device;
   platform.has_ended = &Asked<D>::has_ended;
-  platform.has_begun = &Asked<D>::has_begun;
+  platform.watch_begin = &Asked<D>::watch_begin;
+  platform.begin_told = &Asked<D>::begin_told;
   platform.blocks_per_sm = &Asked<D>::blocks_per_sm;
   platform.known_choices = &process::known_choices;
   platform.ranks = D::kRanks();

@@ -47,8 +47,6 @@ class StepTimer {
   }
   /// Without the lock: a question may wait for room in a stream's queue, or for what another thread's launch is needed for.
   void poll_steps();
-  /// The time between two events, and D::kErrorNotReady before the later one has passed. Anything else is no time.
-  int elapsed(Event begin, Event end, std::uint64_t& nanoseconds) const;
 
   const D& driver_;
   Core& core_;
@@ -99,14 +97,6 @@ void StepTimer<D>::poll(std::uint64_t now_ns) {
 }
 
 template <class D>
-int StepTimer<D>::elapsed(Event begin, Event end, std::uint64_t& nanoseconds) const {
-  float milliseconds = 0;
-  const int state = driver_.elapsed(milliseconds, begin, end);
-  if (state == D::kSuccess) { nanoseconds = static_cast<std::uint64_t>(static_cast<double>(milliseconds) * 1e6); }
-  return state;
-}
-
-template <class D>
 void StepTimer<D>::poll_steps() {
   for (;;) {
     const std::uint64_t oldest = oldest_step_.load(std::memory_order_relaxed);
@@ -119,13 +109,13 @@ void StepTimer<D>::poll_steps() {
       next = steps_[(oldest + 1) % kSteps];
       return begun.step == oldest && next.step == oldest + 1 && begun.stream == next.stream;
     });
-    std::uint64_t nanoseconds = 0;
-    const int state = asks ? elapsed(begun.event, next.event, nanoseconds) : D::kSuccess;
+    float milliseconds = 0;
+    const int state = asks ? driver_.elapsed(milliseconds, begun.event, next.event) : D::kSuccess;
     if (state == D::kErrorNotReady) { return; }
     std::uint64_t told = oldest;
     oldest_step_.compare_exchange_strong(told, oldest + 1, std::memory_order_relaxed);
     if (asks && state == D::kSuccess) {
-      core_.on_step_time(oldest, nanoseconds);
+      core_.on_step_time(oldest, static_cast<std::uint64_t>(static_cast<double>(milliseconds) * 1e6));
     } else {
       core_.on_step_lost(oldest);
     }

@@ -92,13 +92,6 @@ int Driver::device(Place place) {
 
 int Driver::devices_seen() const { return std::popcount(devices_.load()); }
 
-// Of the current device: the runtime tells of no other.
-bool Driver::greatest_priority(Place /*device*/, int& priority) const {
-  int least = 0;
-  return calls.device_get_stream_priority_range != nullptr &&
-         calls.device_get_stream_priority_range(&least, &priority) == hip::kSuccess && priority < least;
-}
-
 bool Driver::can_time() const {
   return calls.event_create_with_flags != nullptr && calls.event_record != nullptr && calls.event_elapsed_time != nullptr;
 }

@@ -50,20 +50,20 @@ struct Driver {
   int device(Place place);
   static std::uint32_t sms(Place /*device*/) { return 0; }
   [[nodiscard]] int devices_seen() const;
-  bool greatest_priority(Place device, int& priority) const;
 
   [[nodiscard]] bool can_time() const;
   bool make_event(Place device, Event& event) const;
   void destroy_event(Place device, Event event) const;
   /// The question for its time needs one with a time.
-  bool make_end_event(Place device, Event& event) const { return make_event(device, event); }
+  bool make_end_event(Place device, Event& event, bool /*timed*/) const { return make_event(device, event); }
   /// To the runtime an event is of the capture that its stream is in, also where it was recorded before. hipEventQuery breaks that
   /// one, whatever the mode of the thread. The question for the time does not.
   [[nodiscard]] bool has_passed(Event event) const {
     float unused = 0;
     return elapsed(unused, event, event) == kSuccess;
   }
-  static bool has_begun(Place /*device*/, EventSlot /*slot*/) { return false; }
+  static bool watch_begin(Place /*device*/, EventSlot /*slot*/) { return false; }
+  static bool begin_told(Event /*end*/) { return false; }
   int elapsed(float& milliseconds, Event begin, Event end) const;
 
   static void load_function(FunctionId /*id*/) {}

@@ -13,7 +13,7 @@ struct LaunchRequest {
   const void* function = nullptr;  ///< a host function, or a hip::Function
   bool host_function = true;
   hip::Dim3 grid, block;  ///< in blocks and threads
-  hip::Dim3 work;         ///< in threads, of the entry points that count so
+  hip::Dim3 work{};       ///< in threads, of the entry points that count so
   std::size_t shared_bytes = 0;
   hip::Stream stream = nullptr;  ///< as the program gave it
   void** parameters = nullptr;

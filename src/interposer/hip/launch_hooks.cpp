@@ -6,14 +6,8 @@ namespace {
 
 LaunchRequest of_host_function(const void* function, hip::Dim3 grid, hip::Dim3 block, void** arguments, std::size_t shared_bytes,
                                hip::Stream stream) {
-  LaunchRequest request;
-  request.function = function;
-  request.grid = grid;
-  request.block = block;
-  request.shared_bytes = shared_bytes;
-  request.stream = stream;
-  request.parameters = arguments;
-  return request;
+  return {
+      .function = function, .grid = grid, .block = block, .shared_bytes = shared_bytes, .stream = stream, .parameters = arguments};
 }
 
 LaunchRequest of_module(hip::Function function, hip::Dim3 grid, hip::Dim3 block, std::size_t shared_bytes, hip::Stream stream,

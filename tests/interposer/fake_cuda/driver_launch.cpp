@@ -65,7 +65,7 @@ int on_stream(const char* name, cu::Stream stream, unsigned long long flags = 0)
   FakeCall call = fake::named(name);
   call.stream = stream;
   call.flags = flags;
-  return fake::enter(call);
+  return fake::enter_of(stream, call);
 }
 
 int record(const char* name, cu::Event event, cu::Stream stream, unsigned flags) {
@@ -89,7 +89,7 @@ int wait(const char* name, cu::Stream stream, cu::Event event, unsigned flags) {
   call.stream = stream;
   call.event = event;
   call.flags = flags;
-  const int injected = fake::enter(call);
+  const int injected = fake::enter_of(stream, call);
   if (injected != 0) { return injected; }
   auto* known = fake::object<fake::Event>(event);
   if (known == nullptr) { return cu::kErrorInvalidHandle; }
@@ -184,7 +184,7 @@ int cuEventElapsedTime(float* milliseconds, cu::Event begin, cu::Event end) {
   const auto* first = fake::object<fake::Event>(begin);
   const auto* last = fake::object<fake::Event>(end);
   const bool by_clock = first != nullptr && last != nullptr && first->recorded_at >= 0 && last->recorded_at >= 0;
-  *milliseconds = by_clock ? static_cast<float>(last->recorded_at - first->recorded_at) : 0.1F;
+  *milliseconds = by_clock ? static_cast<float>(last->recorded_at - first->recorded_at) : fake::begun() ? 0.1F : 0.0F;
   return 0;
 }
 

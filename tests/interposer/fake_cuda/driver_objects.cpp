@@ -153,7 +153,9 @@ int cuStreamCreateWithPriority(cu::Stream* stream, unsigned flags, int) {
 }
 int cuStreamCreate(cu::Stream* stream, unsigned flags) {
   fake::reached("cuStreamCreate");
-  return cuStreamCreateWithPriority(stream, flags, 0);
+  const int result = cuStreamCreateWithPriority(stream, flags, 0);
+  if (result == 0) { fake::object<fake::Stream>(*stream)->of_interposer = true; }  // programs name a priority
+  return result;
 }
 int cuStreamGetCtx(cu::Stream stream, cu::Context* context) {
   fake::reached("cuStreamGetCtx");

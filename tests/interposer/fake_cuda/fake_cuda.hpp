@@ -58,7 +58,7 @@ void fake_set_failure(int (*decide)(const FakeCall* call));
 void fake_set_told(void (*told)(const char* name));
 /// Whether queries of events and streams say that everything has finished (1, the start) or nothing has (0).
 void fake_set_finished(int finished);
-/// 1 (the start): events that launches record pass before that, as the launches have begun.
+/// 0: events that launches record pass when those end. 1 (the start): they pass before that.
 void fake_set_begun(int begun);
 /// The time on the device, in milliseconds: from now on events are recorded at it, and cuEventElapsedTime answers by them.
 void fake_set_clock(double milliseconds);

@@ -40,12 +40,14 @@ int enter(FakeCall call) {
   return call.result;
 }
 
-int enter_of(cu::Event event, FakeCall call) {
-  const auto* known = object<Event>(event);
-  if (known == nullptr || !known->of_interposer) { return enter(call); }
+template <class Object>
+int enter_unless_own(const Object* object, const FakeCall& call) {
+  if (object == nullptr || !object->of_interposer) { return enter(call); }
   reached(call.name);
   return 0;
 }
+int enter_of(cu::Event event, FakeCall call) { return enter_unless_own(object<Event>(event), call); }
+int enter_of(cu::Stream stream, FakeCall call) { return enter_unless_own(object<Stream>(stream), call); }
 
 void reached(const char* name) {
   if (const auto told = told_of_calls.load()) { told(name); }

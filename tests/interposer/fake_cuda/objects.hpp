@@ -35,6 +35,7 @@ struct Stream {
   Context* context = nullptr;
   unsigned flags = 0;
   Capture* capture = nullptr;
+  bool of_interposer = false;  // as of an event
 };
 
 struct Event {
@@ -71,8 +72,9 @@ T* object(Handle handle) {
 
 /// Writes a call down and asks the failure hook; what it returns is the call's result where it is not 0.
 int enter(FakeCall call);
-/// The same of a call about an event.
+/// The same of a call about an event or a stream.
 int enter_of(cu::Event event, FakeCall call);
+int enter_of(cu::Stream stream, FakeCall call);
 FakeCall named(const char* name);
 /// Counts a call that is not written down.
 void reached(const char* name);

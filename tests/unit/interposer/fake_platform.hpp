@@ -27,7 +27,9 @@ class FakePlatform {
   std::array<std::atomic<bool>, kEventSlots> ended{};  ///< of the end events
   std::atomic<int> function_questions = 0;             ///< asked by any thread
   FastPath fast_path;
-  bool asks_begins = false;  ///< whether begins count where they were seen alone: those of all collectives have passed
+  bool watches_begins = false;  ///< whether begins count where they were told alone
+  bool tells_begins = false;
+  int begins_watched = 0;
 
   /// The first question of a launch hook.
   [[nodiscard]] bool leaves_alone(FunctionId function, std::uint64_t blocks, StreamId stream) {
@@ -43,8 +45,11 @@ class FakePlatform {
                   &FakePlatform::known_choices};
     made.ranks = ranks;
     made.has_ended = [](void* self, ContextId, std::uint16_t slot) { return static_cast<FakePlatform*>(self)->ended[slot].load(); };
-    if (asks_begins) {
-      made.has_begun = [](void*, ContextId, std::uint16_t) { return true; };
+    if (watches_begins) {
+      made.watch_begin = [](void* self, ContextId, std::uint16_t) {
+        return ++static_cast<FakePlatform*>(self)->begins_watched > 0;
+      };
+      made.begin_told = [](void* self, ContextId, std::uint16_t) { return static_cast<FakePlatform*>(self)->tells_begins; };
     }
     return made;
   }
@@ -91,9 +96,9 @@ inline std::string report_of(Core& core) {
 /// A program on one device with two compute streams and a communication stream, none of which blocks.
 class Program {
  public:
-  explicit Program(const Rules& rules, RankAgreement ranks = {}, bool asks_begins = false) {
+  explicit Program(const Rules& rules, RankAgreement ranks = {}, bool watches_begins = false) {
     fake.ranks = ranks;
-    fake.asks_begins = asks_begins;
+    fake.watches_begins = watches_begins;
     fake.names = {{kGemm, "nvjet_sm90_gemm"},
                   {kAllReduce, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"},
                   {kAllGather, "ncclDevKernel_AllGather_RING_LL"}};
