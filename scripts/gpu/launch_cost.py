@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """What a kernel launch of a PyTorch program costs more under `elbowroom run`, everything counted, by the program's own clock.
 
-usage: scripts/gpu/launch_cost.py --elbowroom PROGRAM [--launches 3] [--seconds 225] [--json FILE]
+usage: scripts/gpu/launch_cost.py --elbowroom PROGRAM [--before PROGRAM] [--arms alone,rest] [--launches 3] [--seconds 225] [--json FILE]
 
 Two ranks launch an empty kernel in blocks of 100, in turns through `cuLaunchKernel` as the program finds it and through the driver's own,
 and work on the CPU in between as programs do. The difference is what a launch costs more: `outside` with no collective under way, `inside`
 while an all-reduce runs. Processes differ by a third in what a launch takes them; within one process the two can be compared. Other calls that a
 step makes often are compared in the same way, with no collective under way.
 
-The arms are the program alone, where both are the same function; `--policy gate`, which follows every launch; and `auto` at rest. A first launch
-of `auto` compares and keeps what it chose, so that those behind it rest from the begin on. A launch that rested for less than RESTED of its launches
+The arms are the program alone, where both are the same function; `--policy gate`, which follows every launch; `auto` at rest; and that of an earlier
+build. What an arm takes more than the program alone is printed with the 95 % interval of Student's t over the launches of the ranks. A first launch of `auto` compares and keeps what it chose, so that those behind it rest from the begin on. A launch that rested for less than RESTED of its launches
 is marked and left out of the medians. Needs PyTorch 2.9 or later, and two GPUs. On one, ranks that NCCL takes for two hosts share it: give
 --reduced-mib 16 then. Exit code 1 where a launch of the program failed.
 """
@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import launched
+from two_builds import interval
 
 LAUNCHER = Path(__file__).resolve().parent.parent.parent / "examples" / "pytorch" / "launch.py"
 DRIVER, LAUNCH = "libcuda.so.1", "cuLaunchKernel"
@@ -145,12 +146,15 @@ def work(steps: int, warm_up: int, offsets: dict[str, int], reduced_mib: int) ->
     dist.destroy_process_group()
 
 
-def arms(elbowroom: str) -> dict[str, list[str]]:
-    return {
+def arms(options: argparse.Namespace) -> dict[str, list[str]]:
+    every = {
         "alone": [],
-        "following": [elbowroom, "run", "--no-memory", "--quiet", "--policy", "gate"],
-        "rest": [elbowroom, "run", "--quiet"],
+        "following": [options.elbowroom, "run", "--no-memory", "--quiet", "--policy", "gate"],
+        "rest": [options.elbowroom, "run", "--quiet"],
+        "rest before": [options.before, "run", "--quiet"],
     }
+    chosen = options.arms.split(",") if options.arms else [arm for arm in every if options.before or arm != "rest before"]
+    return {arm: every[arm] for arm in chosen}
 
 
 def launch(options: argparse.Namespace, arm: str, prefix: list[str], offsets: dict[str, int], memory: str, warm_up: int) -> dict:
@@ -170,22 +174,34 @@ def launch(options: argparse.Namespace, arm: str, prefix: list[str], offsets: di
             total, trials = run["total"], [process["ab"] for process in run["processes"] if "ab" in process]
             result |= {"overhead": total["overhead"], "launches": total["launches"]}
             result["compared"] = [{name: trial.get(name) for name in ("state", "arm", "remembered", "choices")} for trial in trials]
-        if arm == "rest" and result.get("launches", {}).get("at_rest", 0) < RESTED * result.get("launches", {}).get("total", 1):
+        if arm.startswith("rest") and result.get("launches", {}).get("at_rest", 0) < RESTED * result.get("launches", {}).get("total", 1):
             result["left_out"] = "it compared for too long"
         return result
 
 
+def against_alone(times: dict[str, list[float]], arm: str) -> str:
+    if arm == "alone" or min(len(times.get("alone", [])), len(times[arm])) < 3:
+        return ""
+    differences = [under - alone for alone, under in zip(times["alone"], times[arm], strict=False)]
+    low, high = interval(differences)
+    return f", {statistics.fmean(differences):+.3f} more than alone ({low:+.3f}..{high:+.3f})"
+
+
 def summary(results: list[dict]) -> None:
     for where in ("outside", "inside", *list(PROTOTYPES)[1:]):
-        for arm in arms(""):
-            times = sorted(row[where] for result in results if result["arm"] == arm and "left_out" not in result for row in result["ranks"])
-            if times:
-                print(f"# {where:17} {arm:10} {statistics.median(times):+.3f} us ({times[0]:+.3f}..{times[-1]:+.3f}, {len(times)} ranks)")
+        times: dict[str, list[float]] = {}
+        for result in results:
+            if "left_out" not in result:
+                times.setdefault(result["arm"], []).extend(row[where] for row in sorted(result["ranks"], key=lambda row: row["rank"]))
+        for arm, of in times.items():
+            print(f"# {where:17} {arm:11} {statistics.median(of):+.3f} us ({min(of):+.3f}..{max(of):+.3f}, {len(of)} ranks){against_alone(times, arm)}")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--elbowroom", default="elbowroom")
+    parser.add_argument("--before", default="", help="of an earlier build")
+    parser.add_argument("--arms", default="", help="some of alone, following, rest, rest before")
     parser.add_argument("--launches", type=int, default=3, help="of each arm")
     parser.add_argument("--seconds", type=float, default=225, help="no launch begins after these")
     parser.add_argument("--timeout", type=float, default=60, help="of one launch, in seconds")
@@ -200,12 +216,15 @@ def main() -> int:
         work(options.steps, options.warm_up, options.offsets, options.reduced_mib)
         return 0
     begin, results, offsets = time.monotonic(), [], offsets_in_driver()
-    with tempfile.TemporaryDirectory() as memory:
-        launch(options, "rest", arms(options.elbowroom)["rest"], offsets, memory, COMPARING_STEPS)
-        for _ in range(options.launches):
-            for arm, prefix in arms(options.elbowroom).items():
+    with tempfile.TemporaryDirectory() as folder:
+        memory = {arm: f"{folder}/{arm}" for arm in arms(options)}
+        for arm, prefix in arms(options).items():
+            if arm.startswith("rest"):
+                launch(options, arm, prefix, offsets, memory[arm], COMPARING_STEPS)
+        for number in range(options.launches):
+            for arm, prefix in list(arms(options).items())[:: 1 if number % 2 == 0 else -1]:
                 if time.monotonic() - begin < options.seconds:
-                    results.append(launch(options, arm, prefix, offsets, memory, options.warm_up))
+                    results.append(launch(options, arm, prefix, offsets, memory[arm], options.warm_up))
                     print(json.dumps(results[-1]), flush=True)
     summary(results)
     if options.json:

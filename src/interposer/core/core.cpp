@@ -51,6 +51,7 @@ Core::Core(std::unique_ptr<CoreState> state) : state_(std::move(state)) {}
 Core::~Core() = default;
 
 bool Core::follows_order() const { return state_->follows_order.load(std::memory_order_acquire); }
+bool Core::times_ends() const { return state_->times_ends.load(std::memory_order_relaxed); }
 
 EventSlot Core::on_launched(Ticket ticket, LaunchOutcome outcome) {
   if (ticket == 0) { return kNoEvent; }

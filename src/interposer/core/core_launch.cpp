@@ -80,6 +80,7 @@ bool CoreState::tells_begins(const Collective& collective, Hold& hold) {
   hold.take();
   --known.waiting[slot_of(serial)];
   known.watched = {watches ? serial : 0, next, watches};
+  times_ends.store(!watches, std::memory_order_relaxed);
   return false;
 }
 

@@ -160,6 +160,7 @@ struct CoreState {
   const Platform platform;
   OwnMutex mutex;
   std::atomic<unsigned> captures{0};
+  std::atomic<bool> times_ends{false};  ///< until a collective is watched
   std::atomic<bool> follows_order{false};
   FastPath& fast_path;
   Knowledge known;

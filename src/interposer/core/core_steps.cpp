@@ -105,6 +105,7 @@ void CoreState::put_in_force() {
   }
   if (now == known.active) { return; }
   known.active = now;
+  times_ends.store(now.gate && !known.begins_seen && known.watched.next == 0, std::memory_order_relaxed);
   fast_path.forget_functions(counted());  // of caps
   publish();
 }

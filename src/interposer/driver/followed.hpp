@@ -11,7 +11,7 @@ void end_launch(Interposer<D>& state, Ticket ticket, ContextId context, typename
   const EventSlot slot = state.core->on_launched(ticket, outcome);
   if (slot == kNoEvent) { return; }
   const bool records = asked || !state.driver.is_captured(stream);
-  state.core->on_end_recorded(ticket, records && state.ends.record(D::place_of(context), slot, stream));
+  state.core->on_end_recorded(ticket, records && state.ends.record(D::place_of(context), slot, stream, state.core->times_ends()));
 }
 
 /// `call` puts something on the stream that may wait for other ranks, the host or another process.

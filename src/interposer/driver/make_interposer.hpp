@@ -52,12 +52,10 @@ struct Asked {
 
   static bool watch_begin(void* self, ContextId context, EventSlot slot) {
     auto& state = *static_cast<Interposer<D>*>(self);
-    state.ends.set_timed(true);
     return state.ends.event_of(D::place_of(context), slot, true) != nullptr && state.driver.watch_begin(D::place_of(context), slot);
   }
   static bool begin_told(void* self, ContextId context, EventSlot slot) {
     auto& state = *static_cast<Interposer<D>*>(self);
-    state.ends.set_timed(false);
     return state.driver.begin_told(state.ends.event_of(D::place_of(context), slot, true));
   }
 

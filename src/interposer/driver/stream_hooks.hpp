@@ -25,7 +25,8 @@ struct StreamHooks {
     if (state == nullptr || is_default_stream<D>(stream)) { return process::call_real<Ours>(stream); }
     const LastEnd last = state->core->on_stream_destroy(id_of(stream));
     if (last.slot != kNoEvent) {
-      const bool recorded = !state->driver.is_captured(stream) && state->ends.record(D::place_of(last.context), last.slot, stream);
+      const bool recorded =
+          !state->driver.is_captured(stream) && state->ends.record(D::place_of(last.context), last.slot, stream, false);
       state->core->on_end_recorded(last.ticket, recorded);
     }
     return process::call_real<Ours>(stream);
