@@ -16,6 +16,10 @@ class alignas(64) FastPath {
  public:
   static constexpr std::uint32_t kEveryLaunch = 0xffffffff;
 
+  /// Counts the launch where those of any size go on.
+  [[nodiscard]] bool take_at_rest(FunctionId function) {
+    return most_blocks_.load(std::memory_order_acquire) == kEveryLaunch && count(function);
+  }
   /// Counts the launch if it is small. `blocks`: of its grid.
   [[nodiscard]] bool take(FunctionId function, std::uint64_t blocks) {
     return blocks <= most_blocks_.load(std::memory_order_acquire) && count(function);

@@ -29,23 +29,22 @@ cu::LaunchConfig plain_config(unsigned grid_x, unsigned grid_y, unsigned grid_z,
   return {grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, nullptr, 0};
 }
 
-template <auto Ours, DefaultStream kDefault>
-[[gnu::noinline]] int decide(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                             unsigned block_y, unsigned block_z, unsigned shared_bytes, cu::Stream stream, void** parameters,
-                             void** extra) {
-  return launch({plain_config(grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream), function, parameters, extra,
-                 kDefault},
-                &original_kernel<Ours>);
-}
+/// The arguments that x86-64 passes on the stack, as one object, which lies where they do.
+struct OnStack {
+  unsigned block_z;
+  alignas(8) unsigned shared_bytes;
+  alignas(8) cu::Stream stream;
+  void** parameters;
+  void** extra;
+};
 
-// What needs no decision goes on with its arguments where they lie: both calls are jumps.
 template <auto Ours, DefaultStream kDefault, class... Rest>
-int launch_kernel(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, Rest... rest) {
-  const auto known = reinterpret_cast<decltype(Ours)>(hook_state<Ours>.real.load(std::memory_order_acquire));
-  const std::uint64_t blocks = std::uint64_t{grid_x} * grid_y * grid_z;
-  return known != nullptr && driver::fast_path.take(driver::id_of(function), blocks)
-             ? known(function, grid_x, grid_y, grid_z, rest...)
-             : decide<Ours, kDefault>(function, grid_x, grid_y, grid_z, rest...);
+int decide(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+           Rest... rest) {
+  const OnStack last{rest...};
+  return launch({plain_config(grid_x, grid_y, grid_z, block_x, block_y, last.block_z, last.shared_bytes, last.stream), function,
+                 last.parameters, last.extra, kDefault},
+                &original_kernel<Ours>);
 }
 
 // A null configuration is the driver's to refuse.
@@ -61,17 +60,31 @@ int launch_ex(const cu::LaunchConfig* config, cu::Function function, void** para
 
 using namespace elbowroom::interposer::cuda;
 
+#if defined(__x86_64__)
+// What needs no decision goes on to the driver with its arguments where they lie: the call is a jump. One by one, compilers load
+// and store those on the stack, which costs as much as all the rest of a launch at rest.
+extern "C" [[gnu::visibility("default")]] int elbowroom_launch_kernel(cu::Function, unsigned, unsigned, unsigned, unsigned,
+                                                                      unsigned, OnStack) __asm__("cuLaunchKernel");
+int elbowroom_launch_kernel(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                            unsigned block_y, OnStack rest) {
+  namespace driver = elbowroom::interposer::driver;
+  const auto known = reinterpret_cast<decltype(&elbowroom_launch_kernel)>(hook_state<&cuLaunchKernel>.real.load());
+  const bool goes_on = known != nullptr && driver::fast_path.take_at_rest(driver::id_of(function));
+  return (goes_on ? known : &decide<&cuLaunchKernel, kLegacy, OnStack>)(function, grid_x, grid_y, grid_z, block_x, block_y, rest);
+}
+#else
 int cuLaunchKernel(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
                    unsigned block_z, unsigned shared_bytes, cu::Stream stream, void** parameters, void** extra) {
-  return launch_kernel<&cuLaunchKernel, kLegacy>(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream,
-                                                 parameters, extra);
+  return decide<&cuLaunchKernel, kLegacy>(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream,
+                                          parameters, extra);
 }
+#endif
 
 int cuLaunchKernel_ptsz(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                         unsigned block_y, unsigned block_z, unsigned shared_bytes, cu::Stream stream, void** parameters,
                         void** extra) {
-  return launch_kernel<&cuLaunchKernel_ptsz, kPerThread>(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
-                                                         stream, parameters, extra);
+  return decide<&cuLaunchKernel_ptsz, kPerThread>(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream,
+                                                  parameters, extra);
 }
 
 int cuLaunchKernelEx(const cu::LaunchConfig* config, cu::Function function, void** parameters, void** extra) {
