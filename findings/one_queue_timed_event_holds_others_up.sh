@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Under CUDA_DEVICE_MAX_CONNECTIONS=1, which Megatron-LM's users set, an event decides whether streams run side by side. With a time (what
 # torch.cuda.Event(enable_timing=True) and profilers' ranges record), recorded behind a long kernel, it holds up every kernel that is launched later, on
-# any stream, until the long one has ended; without a time it holds up none. Stream priorities change nothing. With two queues or more, and
-# 40 streams beside, no record held anything up. Driver 580.159.04, CUDA 13.0, PyTorch 2.11.0+cu130, H200.
+# any stream, until the long one has ended; without a time it holds up none. Stream priorities change nothing. With two queues no record holds
+# anything up. Driver 580.159.04, CUDA 13.0, PyTorch 2.11.0+cu130, H200.
 # Exit code 77: no GPU, no PyTorch 2.11 with CUDA 13.0.
 set -euo pipefail
 work=$(mktemp -d)

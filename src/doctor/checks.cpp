@@ -161,6 +161,15 @@ std::optional<Check> settings(const Facts& facts) {
   return ok("NCCL's variables", given + ": what you set stays");
 }
 
+// Such an event holds up what is launched later on any stream (findings/one_queue_timed_event_holds_others_up.sh).
+std::optional<Check> connections(const Facts& facts) {
+  if (!facts.one_connection) { return std::nullopt; }
+  const std::string found = "CUDA_DEVICE_MAX_CONNECTIONS=1: an event with a time holds up what is launched later, on any stream";
+  if (facts.timed_by.empty()) { return ok("connections", found); }
+  return to_do("connections", fmt::format("{}; {} puts one behind each collective", found, facts.timed_by),
+               "unset " + facts.timed_by);
+}
+
 Check torch(const Python& python) {
   const std::string who = python.program.empty() ? "python3" : python.program;
   if (python.problem) { return absent("PyTorch", fmt::format("{}: {}", who, *python.problem), kOtherPython); }
@@ -256,6 +265,7 @@ std::vector<Check> checks_of(const Facts& facts) {
   add(mps(facts));
   add(nccl(facts));
   add(settings(facts));
+  add(connections(facts));
   for (const UnusableBackend& backend : facts.unusable) {
     checks.push_back(absent(fmt::format("backend {}", backend.name), backend.problem));
   }

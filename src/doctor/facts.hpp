@@ -64,6 +64,8 @@ struct Facts {
   bool profiling_needs_root = false;  ///< by the driver's setting
   bool is_root = false;
   bool mps = false;
+  bool one_connection = false;  ///< CUDA_DEVICE_MAX_CONNECTIONS is 1
+  std::string timed_by = {};    ///< the variable by which PyTorch records events with a time behind collectives; "": it does not
 
   std::optional<std::uint64_t> shared_memory = {};  ///< bytes free in /dev/shm; absent: not there
   std::optional<std::string> cache_problem = {};    ///< why nothing can be kept in the folder of what auto chose

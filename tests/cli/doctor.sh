@@ -36,6 +36,14 @@ assert document["schema"] == "elbowroom.doctor/1", document
 assert all(check["state"] in ("ok", "to do", "absent") and check["found"] for check in document["checks"]), document
 ' "$out" || fail 'no document'
 
+CUDA_DEVICE_MAX_CONNECTIONS=1 TORCH_NCCL_ENABLE_TIMING=True runs doctor --json
+says 'unset TORCH_NCCL_ENABLE_TIMING'
+CUDA_DEVICE_MAX_CONNECTIONS=2 TORCH_NCCL_ENABLE_TIMING=1 runs doctor --json
+grep -q '"connections"' "$out" && fail 'two connections are no trouble'
+CUDA_DEVICE_MAX_CONNECTIONS=1 TORCH_NCCL_ENABLE_TIMING=false runs doctor --json
+says '"name": "connections"'
+says 'an event with a time holds up'
+
 # The Python that is asked has what doctor prints about it.
 ELBOWROOM_PYTHON=$(command -v python3) runs doctor
 grep -qE "^  (ok    |to do |absent)  PyTorch  .*($(python3 -c 'import platform; print(platform.python_version())')|CUDA)" "$out" ||

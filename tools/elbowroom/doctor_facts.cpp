@@ -3,10 +3,12 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <strings.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
@@ -109,6 +111,20 @@ bool mps_runs() {
   return fs::exists(fs::path(folder == nullptr ? "/tmp/nvidia-mps" : folder) / "control", unknown);
 }
 
+/// What PyTorch takes for yes.
+bool says_yes(const char* variable) {
+  const char* const value = std::getenv(variable);
+  constexpr std::array kYes{"1", "y", "yes", "t", "true"};
+  return value != nullptr && std::ranges::any_of(kYes, [&](const char* yes) { return strcasecmp(value, yes) == 0; });
+}
+
+std::string timing_variable() {
+  for (const char* const variable : {"TORCH_NCCL_ENABLE_TIMING", "TORCH_NCCL_DESYNC_DEBUG"}) {
+    if (says_yes(variable)) { return variable; }
+  }
+  return "";
+}
+
 std::optional<std::uint64_t> shared_memory() {
   struct statvfs facts = {};
   if (access("/dev/shm", W_OK) != 0 || statvfs("/dev/shm", &facts) != 0) { return std::nullopt; }
@@ -184,6 +200,9 @@ doctor::Facts doctor_facts() {
   facts.profiling_needs_root = contents("/proc/driver/nvidia/params").find("RmProfilingAdminOnly: 1") != std::string::npos;
   facts.is_root = geteuid() == 0;
   facts.mps = mps_runs();
+  const char* const connections = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+  facts.one_connection = connections != nullptr && std::string_view(connections) == "1";
+  facts.timed_by = timing_variable();
   facts.shared_memory = shared_memory();
   facts.cache_problem = cache_problem(facts.cache);
   facts.launchers = launchers();

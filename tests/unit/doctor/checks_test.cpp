@@ -118,6 +118,14 @@ TEST(Doctor, SaysWhatToDoAboutEachTrouble) {
   expect_work("MPS", facts, "running", "nvidia-cuda-mps-control");
 
   facts = healthy();
+  facts.one_connection = true;
+  EXPECT_EQ(named(facts, "connections").state, State::ok);
+  facts.timed_by = "TORCH_NCCL_ENABLE_TIMING";
+  expect_work("connections", facts, "TORCH_NCCL_ENABLE_TIMING puts one behind each collective", "unset TORCH_NCCL_ENABLE_TIMING");
+  facts.one_connection = false;
+  EXPECT_EQ(named(facts, "connections").found, "") << "there is no line";
+
+  facts = healthy();
   facts.nccl = {std::nullopt, 0, "cannot load libnccl.so.2"};
   expect_work("NCCL", facts, "libnccl.so.2", "pip install");
 
