@@ -39,7 +39,7 @@ void CoreState::refuse(KernelRecord& kernel, Decision& decision, Refusal refusal
 }
 
 // With what a vendor's room keeps (driver/make_interposer.hpp) a process has 1 MiB at most.
-static_assert(sizeof(CoreState) + sizeof(FastPath) <= std::size_t{888} * 1024);
+static_assert(sizeof(CoreState) + sizeof(FastPath) <= std::size_t{880} * 1024);
 
 std::unique_ptr<Core> Core::create(const Rules& rules, const Platform& platform, FastPath& fast_path) {
   std::unique_ptr<CoreState> state(new (std::nothrow) CoreState(rules, platform, fast_path));

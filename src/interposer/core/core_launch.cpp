@@ -69,7 +69,8 @@ bool CoreState::ask_end(Serial serial, Hold& hold) {
 // CUDA calls the begin a best effort, which may mean the end. Of one collective that a launch would have waited for, the device
 // tells when either event passes.
 bool CoreState::tells_begins(const Collective& collective, Hold& hold) {
-  if (platform.watch_begin == nullptr || (known.begins_seen && !known.models_differ)) { return true; }
+  if (platform.watch_begin == nullptr) { return true; }
+  if (known.begins_seen || known.models_differ) { return !known.models_differ; }  // which model's was seen?
   const Serial serial = collective.serial, next = known.watched.next;
   if (known.watched.serial != 0 || collective.ends == 0 || serial < next) { return false; }
   const ContextId context = collective.context;

@@ -111,6 +111,12 @@ cu::Event Contexts::completion_event(cu::Context context, EventSlot slot) {
   return kept;
 }
 
+Contexts::Watch* Contexts::watch_of(cu::Context context) {
+  const std::lock_guard lock(mutex_);
+  Entry* known = context == nullptr ? nullptr : find(context);
+  return known == nullptr || driver_.stream_create == nullptr ? nullptr : &known->watch;
+}
+
 bool Contexts::knows(cu::Context context) const {
   const std::lock_guard lock(mutex_);
   return context != nullptr && std::ranges::any_of(entries_, [&](const Entry& each) { return each.context == context; });

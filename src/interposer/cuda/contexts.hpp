@@ -55,6 +55,12 @@ class Contexts {
     std::optional<int> greatest;  ///< priority of a stream, where there are several
   };
   Facts facts_of(cu::Context context);
+  /// What a begin is watched by; made and used by one thread at a time.
+  struct Watch {
+    cu::Stream stream = nullptr;
+    cu::Event begun = nullptr;
+  };
+  Watch* watch_of(cu::Context context);
   /// The event of a slot that tells of a begin, made on first use; null when that failed.
   cu::Event completion_event(cu::Context context, EventSlot slot);
 
@@ -71,6 +77,7 @@ class Contexts {
     cu::Context context = nullptr;
     Facts facts;
     std::array<cu::Event, kEventSlots> events{};
+    Watch watch;
   };
   Entry* find(cu::Context context);  // with the lock held; one that is free for null
   // The driver is called without the lock. It may wait for what a context is about, which another context's launch may be needed

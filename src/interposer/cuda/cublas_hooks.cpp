@@ -19,21 +19,13 @@ constexpr ProductType product_type(int cuda_type) {
   return cuda_type == real_16bf ? ProductType::bf16 : ProductType::other;
 }
 
-struct LibraryCalls {
-  using GetStream = int (*)(cublas::Handle, cu::Stream*);
-  using GetTarget = int (*)(cublas::Handle, int*);
-  using SetTarget = int (*)(cublas::Handle, int);
-  GetStream get_stream;
-  GetTarget get_target;
-  SetTarget set_target;
+constinit LibraryFunctions<3> functions(HookedLibrary::kCublas,
+                                        {"cublasGetStream_v2", "cublasGetSmCountTarget", "cublasSetSmCountTarget"});
 
-  LibraryCalls() {
-    static constinit LibraryFunctions<3> functions(HookedLibrary::kCublas,
-                                                   {"cublasGetStream_v2", "cublasGetSmCountTarget", "cublasSetSmCountTarget"});
-    get_stream = functions.get<GetStream>(0);
-    get_target = functions.get<GetTarget>(1);
-    set_target = functions.get<SetTarget>(2);
-  }
+struct LibraryCalls {
+  int (*get_stream)(cublas::Handle, cu::Stream*) = functions.get<decltype(get_stream)>(0);
+  int (*get_target)(cublas::Handle, int*) = functions.get<decltype(get_target)>(1);
+  int (*set_target)(cublas::Handle, int) = functions.get<decltype(set_target)>(2);
   [[nodiscard]] bool complete() const { return get_stream != nullptr && get_target != nullptr && set_target != nullptr; }
 };
 

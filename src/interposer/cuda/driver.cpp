@@ -1,5 +1,8 @@
 #include "interposer/cuda/driver.hpp"
 
+#include <cstdlib>
+#include <string_view>
+
 #include "interposer/driver/calls.hpp"
 
 namespace elbowroom::interposer::cuda {
@@ -26,6 +29,14 @@ std::optional<DriverCalls> Driver::find() {
   const DriverCalls found = DriverCalls::find();
   if (found.launch_kernel_ex == nullptr || found.ctx_get_current == nullptr) { return std::nullopt; }
   return found;
+}
+
+// An event with a time holds up all that is launched behind it where there is one connection. The gate needs one, and that one
+// queue keeps the order of launches anyway.
+const char* Driver::leave_possible(Rules& /*rules*/) {
+  const char* const connections = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+  const bool one = connections != nullptr && std::string_view(connections) == "1";
+  return one ? "is of no use where CUDA_DEVICE_MAX_CONNECTIONS is 1" : nullptr;
 }
 
 // Any question about a function's attributes loads it. Drivers before CUDA 12.4 do not tell whether it is loaded.
@@ -69,20 +80,23 @@ bool Driver::is_captured(Stream stream) const {
 
 bool Driver::watch_begin(Place context, EventSlot slot) {
   const Event begin = contexts.completion_event(context, slot);
+  Contexts::Watch* watch = contexts.watch_of(context);
   const RelaxedCapture relaxed(calls);
   const CurrentContext scope(calls, context);
-  if (!scope.ok() || begin == nullptr || calls.stream_create == nullptr || calls.stream_wait_event == nullptr) { return false; }
-  if (watching_ == nullptr && calls.stream_create(&watching_, cu::kStreamNonBlocking) != cu::kSuccess) { return false; }
-  if (begun_ == nullptr && calls.event_create(&begun_, 0) != cu::kSuccess) { return false; }
-  return calls.stream_wait_event(watching_, begin, 0) == cu::kSuccess && calls.event_record(begun_, watching_) == cu::kSuccess;
+  if (!scope.ok() || begin == nullptr || watch == nullptr || calls.stream_wait_event == nullptr) { return false; }
+  if (watch->stream == nullptr && calls.stream_create(&watch->stream, cu::kStreamNonBlocking) != cu::kSuccess) { return false; }
+  if (watch->begun == nullptr && calls.event_create(&watch->begun, 0) != cu::kSuccess) { return false; }
+  return calls.stream_wait_event(watch->stream, begin, 0) == cu::kSuccess &&
+         calls.event_record(watch->begun, watch->stream) == cu::kSuccess;
 }
 
 // An event that passed with the end did so within 2 us of it on H200.
-bool Driver::begin_told(Event end) const {
+bool Driver::begin_told(Place context, Event end) {
   constexpr float kClearlyMs = 0.01F;
+  const Contexts::Watch* watch = contexts.watch_of(context);
   float between = 0;
   const RelaxedCapture relaxed(calls);
-  return end != nullptr && elapsed(between, begun_, end) == cu::kSuccess && between > kClearlyMs;
+  return end != nullptr && watch != nullptr && elapsed(between, watch->begun, end) == cu::kSuccess && between > kClearlyMs;
 }
 
 DeviceInfo Driver::describe_device(int device) const {

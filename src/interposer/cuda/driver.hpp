@@ -35,7 +35,8 @@ struct Driver {
 
   explicit Driver(const Calls& found) : calls(found), contexts(calls) {}
   static std::optional<Calls> find();
-  static void leave_possible(Rules& /*rules*/) {}
+  /// Why there can be no gate; null: there can.
+  static const char* leave_possible(Rules& rules);
 
   static ContextId context_id(Place context) { return reinterpret_cast<std::uintptr_t>(context); }
   static Place place_of(ContextId id) { return reinterpret_cast<Place>(static_cast<std::uintptr_t>(id)); }
@@ -60,7 +61,7 @@ struct Driver {
   /// Has a stream of ours wait for the slot's begin event, as a gated launch's does, and record the time.
   bool watch_begin(Place context, EventSlot slot);
   /// Whether that was clearly before `end`, which has a time.
-  [[nodiscard]] bool begin_told(Event end) const;
+  [[nodiscard]] bool begin_told(Place context, Event end);
   int elapsed(float& milliseconds, Event begin, Event end) const {
     const int state = calls.event_query(end);
     return state == cu::kSuccess ? calls.event_elapsed_time(&milliseconds, begin, end) : state;
@@ -73,10 +74,6 @@ struct Driver {
 
   Calls calls;
   Contexts contexts;
-
- private:
-  cu::Stream watching_ = nullptr;
-  Event begun_ = nullptr;
 };
 
 }  // namespace elbowroom::interposer::cuda

@@ -19,18 +19,11 @@ int host_wait(DefaultStream default_stream, cu::Stream stream, Arguments... argu
                                   [&] { return call_real<Ours>(stream, arguments...); });
 }
 
-template <auto Ours>
-int destroy_context(cu::Context context) {
+template <auto Ours, auto kKnows, class Place>
+int end_contexts(Place place) {
   Interposer* state = interposer();
-  const bool is_known = state != nullptr && state->driver.contexts.knows(context);
-  return HostHooks::ending(is_known, [=] { return call_real<Ours>(context); });
-}
-
-template <auto Ours>
-int reset_primary(cu::Device device) {
-  Interposer* state = interposer();
-  const bool is_known = state != nullptr && state->driver.contexts.knows_any_of(device);
-  return HostHooks::ending(is_known, [=] { return call_real<Ours>(device); });
+  const bool is_known = state != nullptr && (state->driver.contexts.*kKnows)(place);
+  return HostHooks::ending(is_known, [=] { return call_real<Ours>(place); });
 }
 
 // The context ends with the last reference to it alone, which the driver tells afterwards.
@@ -115,10 +108,12 @@ int cuLaunchCooperativeKernelMultiDevice(void* launches, unsigned devices, unsig
   return aside<&cuLaunchCooperativeKernelMultiDevice>(Unusual::multi_device_launch, launches, devices, flags);
 }
 
-int cuCtxDestroy(cu::Context context) { return destroy_context<&cuCtxDestroy>(context); }
-int cuCtxDestroy_v2(cu::Context context) { return destroy_context<&cuCtxDestroy_v2>(context); }
-int cuDevicePrimaryCtxReset(cu::Device device) { return reset_primary<&cuDevicePrimaryCtxReset>(device); }
-int cuDevicePrimaryCtxReset_v2(cu::Device device) { return reset_primary<&cuDevicePrimaryCtxReset_v2>(device); }
+int cuCtxDestroy(cu::Context context) { return end_contexts<&cuCtxDestroy, &Contexts::knows>(context); }
+int cuCtxDestroy_v2(cu::Context context) { return end_contexts<&cuCtxDestroy_v2, &Contexts::knows>(context); }
+int cuDevicePrimaryCtxReset(cu::Device device) { return end_contexts<&cuDevicePrimaryCtxReset, &Contexts::knows_any_of>(device); }
+int cuDevicePrimaryCtxReset_v2(cu::Device device) {
+  return end_contexts<&cuDevicePrimaryCtxReset_v2, &Contexts::knows_any_of>(device);
+}
 int cuDevicePrimaryCtxRelease(cu::Device device) { return release_primary<&cuDevicePrimaryCtxRelease>(device); }
 int cuDevicePrimaryCtxRelease_v2(cu::Device device) { return release_primary<&cuDevicePrimaryCtxRelease_v2>(device); }
 int cuModuleUnload(cu::Module module) { return HostHooks::unload<&cuModuleUnload>(module); }

@@ -22,33 +22,15 @@ struct AttributeFacts {
   bool cooperative = false, sets_priority = false, sets_completion_event = false, records_event = false;
 };
 
-bool records_event(const cu::LaunchAttribute& attribute) {
-  return attribute.id == cu::kLaunchCompletionEvent || attribute.id == cu::kLaunchProgrammaticEvent;
-}
-
 AttributeFacts read_attributes(const cu::LaunchConfig& config) {
   AttributeFacts facts;
   for (unsigned i = 0; config.attributes != nullptr && i < config.attribute_count; ++i) {
-    const cu::LaunchAttribute& attribute = config.attributes[i];
-    facts.records_event = facts.records_event || records_event(attribute);
-    switch (attribute.id) {
-      case cu::kLaunchClusterDimension: {
-        const auto& dim = attribute.value.cluster_dim;
-        facts.cluster = dim.x * dim.y * dim.z;
-        break;
-      }
-      case cu::kLaunchCooperative:
-        facts.cooperative = attribute.value.cooperative != 0;
-        break;
-      case cu::kLaunchPriority:
-        facts.sets_priority = true;
-        break;
-      case cu::kLaunchCompletionEvent:
-        facts.sets_completion_event = true;
-        break;
-      default:
-        break;
-    }
+    const auto& [id, value] = config.attributes[i];
+    if (id == cu::kLaunchClusterDimension) { facts.cluster = value.cluster_dim.x * value.cluster_dim.y * value.cluster_dim.z; }
+    if (id == cu::kLaunchCooperative) { facts.cooperative = value.cooperative != 0; }
+    facts.sets_priority |= id == cu::kLaunchPriority;
+    facts.sets_completion_event |= id == cu::kLaunchCompletionEvent;
+    facts.records_event |= id == cu::kLaunchCompletionEvent || id == cu::kLaunchProgrammaticEvent;
   }
   return facts;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <utility>
 
@@ -24,20 +25,21 @@ class EndEvents {
     if (place == D::kNowhere || !driver_.can_time()) { return false; }
     Event event = event_of(place, slot, timed);
     if (event == nullptr) { event = make(place, slot, timed); }
+    times_[slot].store(timed, std::memory_order_relaxed);
     return event != nullptr && driver_.calls.event_record(event, stream) == D::kSuccess;
   }
   [[nodiscard]] bool has_passed(Place place, EventSlot slot) {
     const typename D::OwnCalls own(driver_.calls);
-    Event event = event_of(place, slot, false);
-    if (event == nullptr) { event = event_of(place, slot, true); }
+    const Event event = event_of(place, slot, times_[slot].load(std::memory_order_relaxed));
     if (event == nullptr) { return false; }
     const typename D::RelaxedCapture relaxed(driver_.calls);
     return driver_.has_passed(event);
   }
-  /// Null: the slot has no event that does, or that does not.
+  /// Null: the slot has none.
   [[nodiscard]] Event event_of(Place place, EventSlot slot, bool timed) {
     const std::lock_guard lock(mutex_);
-    return entries_[slot].place == place && times_[slot] == timed ? entries_[slot].event : nullptr;
+    const Entry& entry = entries_[timed ? 1 : 0][slot];
+    return entry.place == place ? entry.event : nullptr;
   }
 
  private:
@@ -53,8 +55,7 @@ class EndEvents {
     Entry before;
     {
       const std::lock_guard lock(mutex_);
-      before = std::exchange(entries_[slot], Entry{place, made});
-      times_[slot] = timed;
+      before = std::exchange(entries_[timed ? 1 : 0][slot], Entry{place, made});
     }
     if (before.event != nullptr) { driver_.destroy_event(before.place, before.event); }
     return made;
@@ -62,8 +63,8 @@ class EndEvents {
 
   const D& driver_;
   OwnMutex mutex_;
-  std::array<Entry, kEventSlots> entries_{};
-  std::array<bool, kEventSlots> times_{};
+  std::array<std::array<Entry, kEventSlots>, 2> entries_{};  // without a time, and with one
+  std::array<std::atomic<bool>, kEventSlots> times_{};       // whether the one that was recorded last has one
 };
 
 }  // namespace elbowroom::interposer::driver

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -56,7 +57,7 @@ struct Asked {
   }
   static bool begin_told(void* self, ContextId context, EventSlot slot) {
     auto& state = *static_cast<Interposer<D>*>(self);
-    return state.driver.begin_told(state.ends.event_of(D::place_of(context), slot, true));
+    return state.driver.begin_told(D::place_of(context), state.ends.event_of(D::place_of(context), slot, true));
   }
 
   static FunctionInfo function(void* self, FunctionId id) {
@@ -70,14 +71,11 @@ struct Asked {
     D& driver = static_cast<Interposer<D>*>(self)->driver;
     const typename D::OwnCalls own(driver.calls);
     DeviceInfo info = driver.describe_device(device);
-    if (driver.calls.device_get_name == nullptr ||
-        driver.calls.device_get_name(info.name.data(), static_cast<int>(info.name.size()), device) != D::kSuccess) {
-      info.name = {};
-    }
-    if (driver.calls.device_get_bus_id == nullptr ||
-        driver.calls.device_get_bus_id(info.bus_id.data(), static_cast<int>(info.bus_id.size()), device) != D::kSuccess) {
-      info.bus_id = {};
-    }
+    const auto read = [&](auto call, auto& text) {
+      if (call == nullptr || call(text.data(), static_cast<int>(text.size()), device) != D::kSuccess) { text = {}; }
+    };
+    read(driver.calls.device_get_name, info.name);
+    read(driver.calls.device_get_bus_id, info.bus_id);
     return info;
   }
 
@@ -124,8 +122,14 @@ void make() {
   static constinit Rules rules;  // no small thing for the stack of whichever thread comes first
   process::read_rules(rules);
   process::read_report_place();
-  D::leave_possible(rules);
-  static_assert(sizeof(Interposer<D>) <= std::size_t{136} * 1024);  // core.cpp has the rest of 1 MiB
+  if (const char* const lacks = D::leave_possible(rules)) {
+    if (rules.policy == Policy::gate) {
+      std::fprintf(stderr, "elbowroom: policy gate %s; priority is used\n", lacks);
+      rules.policy = Policy::priority;
+    }
+    rules.gate = false;
+  }
+  static_assert(sizeof(Interposer<D>) <= std::size_t{144} * 1024);  // core.cpp has the rest of 1 MiB
   // The core keeps a copy of the platform, whose `self` must be known before the interposer is made.
   void* memory = ::operator new(sizeof(Interposer<D>), std::nothrow);
   if (memory == nullptr) { return; }

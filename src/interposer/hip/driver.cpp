@@ -64,14 +64,10 @@ std::optional<RuntimeCalls> Driver::find() {
 }
 
 // HIP's events tell of the end of work alone, and its libraries take no number of compute units.
-void Driver::leave_possible(Rules& rules) {
-  if (rules.policy == Policy::gate) {
-    std::fputs("elbowroom: policy gate needs an event at the begin of a kernel, which HIP lacks; priority is used\n", stderr);
-    rules.policy = Policy::priority;
-  }
-  rules.gate = false;
+const char* Driver::leave_possible(Rules& rules) {
   rules.sm_target = 0;
   rules.product_count = 0;
+  return "needs an event at the begin of a kernel, which HIP lacks";
 }
 
 Driver::Place Driver::current_place() const {

@@ -38,7 +38,7 @@ struct Driver {
 
   explicit Driver(const Calls& found);
   static std::optional<Calls> find();
-  static void leave_possible(Rules& rules);
+  static const char* leave_possible(Rules& rules);
 
   /// A device that is not known counts as the first.
   static ContextId context_id(Place device) { return (static_cast<std::uint64_t>(device < 0 ? 0 : device) + 1) * 8; }
@@ -63,7 +63,7 @@ struct Driver {
     return elapsed(unused, event, event) == kSuccess;
   }
   static bool watch_begin(Place /*device*/, EventSlot /*slot*/) { return false; }
-  static bool begin_told(Event /*end*/) { return false; }
+  static bool begin_told(Place /*device*/, Event /*end*/) { return false; }
   int elapsed(float& milliseconds, Event begin, Event end) const;
 
   static void load_function(FunctionId /*id*/) {}

@@ -64,10 +64,16 @@ class Scope {
 
   static void leave() {
     if (calling.depth > 0) { --calling.depth; }
-    if (calling.depth > 0) { return; }
-    calling.count = 0;
+    if (calling.depth == 0) { calling.count = 0; }
   }
 };
+
+template <auto Ours, class... Arguments>
+int end_group(const CallTarget<Ours>& target, Arguments... arguments) {
+  const int result = target(arguments...);
+  Scope::leave();
+  return result;
+}
 
 template <auto Ours>
 constexpr bool kOfAllRanks = true;
@@ -111,19 +117,11 @@ int ncclGroupStart() {
   return result;
 }
 
-int ncclGroupEnd() {
-  const CallTarget<&ncclGroupEnd> target(__builtin_return_address(0));
-  const int result = target();
-  Scope::leave();
-  return result;
-}
+int ncclGroupEnd() { return end_group(CallTarget<&ncclGroupEnd>(__builtin_return_address(0))); }
 
 // The group ends here too.
 int ncclGroupSimulateEnd(void* estimate) {
-  const CallTarget<&ncclGroupSimulateEnd> target(__builtin_return_address(0));
-  const int result = target(estimate);
-  Scope::leave();
-  return result;
+  return end_group(CallTarget<&ncclGroupSimulateEnd>(__builtin_return_address(0)), estimate);
 }
 
 int ncclAllReduce(const void* send, void* receive, std::size_t count, nccl::DataType type, nccl::Operation operation,

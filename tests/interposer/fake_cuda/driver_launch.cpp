@@ -183,7 +183,10 @@ int cuEventElapsedTime(float* milliseconds, cu::Event begin, cu::Event end) {
   fake::reached("cuEventElapsedTime");
   const auto* first = fake::object<fake::Event>(begin);
   const auto* last = fake::object<fake::Event>(end);
-  const bool by_clock = first != nullptr && last != nullptr && first->recorded_at >= 0 && last->recorded_at >= 0;
+  if (first == nullptr || last == nullptr || ((first->flags | last->flags) & cu::kEventDisableTiming) != 0) {
+    return cu::kErrorInvalidHandle;
+  }
+  const bool by_clock = first->recorded_at >= 0 && last->recorded_at >= 0;
   *milliseconds = by_clock ? static_cast<float>(last->recorded_at - first->recorded_at) : fake::begun() ? 0.1F : 0.0F;
   return 0;
 }

@@ -85,6 +85,13 @@ void late_begin() {
   EXPECT(launch_on(two.compute, two.gemm) == 0 && fake_call_count() == 1);
 }
 
+// Where all streams share one queue, an event with a time holds up what stands behind it, and no gate is needed.
+void one_connection() {
+  EXPECT(setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 1) == 0);
+  const TwoStreams two;
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0 && launch_on(two.compute, two.gemm) == 0 && fake_call_count() == 2);
+}
+
 // What the rules leave out is not known: nothing is done.
 void rules_lost() {
   EXPECT(setenv("ELBOWROOM_RUN_RULES", "/nowhere/run.rules", 1) == 0);
@@ -93,8 +100,8 @@ void rules_lost() {
   EXPECT(fake_call_count() == 2 && fake_call(0)->attribute_count == 0);
 }
 
-constexpr Case kCases[] = {CASE(own_event), CASE(host_kernel), CASE(small_product), CASE(failed_record),
-                           CASE(clusters),  CASE(late_begin),  CASE(rules_lost)};
+constexpr Case kCases[] = {CASE(own_event), CASE(host_kernel), CASE(small_product),  CASE(failed_record),
+                           CASE(clusters),  CASE(late_begin),  CASE(one_connection), CASE(rules_lost)};
 
 }  // namespace
 
