@@ -30,17 +30,13 @@ class EndEvents {
   }
   [[nodiscard]] bool has_passed(Place place, EventSlot slot) {
     const typename D::OwnCalls own(driver_.calls);
-    const Event event = event_of(place, slot, times_[slot].load(std::memory_order_relaxed));
+    const Event event = event_of(place, slot, is_timed(slot));
     if (event == nullptr) { return false; }
     const typename D::RelaxedCapture relaxed(driver_.calls);
     return driver_.has_passed(event);
   }
-  /// Null: the slot has none.
-  [[nodiscard]] Event event_of(Place place, EventSlot slot, bool timed) {
-    const std::lock_guard lock(mutex_);
-    const Entry& entry = entries_[timed ? 1 : 0][slot];
-    return entry.place == place ? entry.event : nullptr;
-  }
+  /// Null: the one that was recorded last has no time.
+  [[nodiscard]] Event timed_event(Place place, EventSlot slot) { return is_timed(slot) ? event_of(place, slot, true) : nullptr; }
 
  private:
   struct Entry {
@@ -48,6 +44,12 @@ class EndEvents {
     Event event = nullptr;
   };
 
+  [[nodiscard]] bool is_timed(EventSlot slot) const { return times_[slot].load(std::memory_order_relaxed); }
+  Event event_of(Place place, EventSlot slot, bool timed) {
+    const std::lock_guard lock(mutex_);
+    const Entry& entry = entries_[timed ? 1 : 0][slot];
+    return entry.place == place ? entry.event : nullptr;
+  }
   // The driver is called without the lock. It may wait for what a place is about, which another one's launch may be needed for.
   Event make(Place place, EventSlot slot, bool timed) {
     Event made = nullptr;

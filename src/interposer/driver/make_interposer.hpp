@@ -53,11 +53,11 @@ struct Asked {
 
   static bool watch_begin(void* self, ContextId context, EventSlot slot) {
     auto& state = *static_cast<Interposer<D>*>(self);
-    return state.ends.event_of(D::place_of(context), slot, true) != nullptr && state.driver.watch_begin(D::place_of(context), slot);
+    return state.ends.timed_event(D::place_of(context), slot) != nullptr && state.driver.watch_begin(D::place_of(context), slot);
   }
   static bool begin_told(void* self, ContextId context, EventSlot slot) {
     auto& state = *static_cast<Interposer<D>*>(self);
-    return state.driver.begin_told(D::place_of(context), state.ends.event_of(D::place_of(context), slot, true));
+    return state.driver.begin_told(D::place_of(context), state.ends.timed_event(D::place_of(context), slot));
   }
 
   static FunctionInfo function(void* self, FunctionId id) {
