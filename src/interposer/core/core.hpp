@@ -239,7 +239,7 @@ class Core {
   /// it now, and told by on_end_recorded; kNoEvent: none.
   EventSlot on_launched(Ticket ticket, LaunchOutcome outcome);
   void on_end_recorded(Ticket ticket, bool recorded);  ///< for each such slot, whether or not the driver took the record
-  /// Whether end events are to have a time now, so that watch_begin can take their collective; lock-free.
+  /// True: end events are to have a time now, so that watch_begin can take their collective; lock-free.
   [[nodiscard]] bool times_ends() const;
   /// What the stream does may wait for other ranks, the host or another process: a graph, a collective by copy engines, a wait for
   /// the host. It counts as a collective of unknown content until its end event is over.

@@ -55,7 +55,7 @@ class Contexts {
     std::optional<int> greatest;  ///< priority of a stream, where there are several
   };
   Facts facts_of(cu::Context context);
-  /// What a begin is watched by; made and used by one thread at a time.
+  /// The stream and the event that watch a begin, made and used by one thread at a time.
   struct Watch {
     cu::Stream stream = nullptr;
     cu::Event begun = nullptr;

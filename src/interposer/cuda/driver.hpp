@@ -60,7 +60,7 @@ struct Driver {
   [[nodiscard]] bool has_passed(Event event) const { return calls.event_query(event) == cu::kSuccess; }
   /// Has a stream of ours wait for the slot's begin event, as a gated launch's does, and record the time.
   bool watch_begin(Place context, EventSlot slot);
-  /// Whether that was clearly before `end`, which has a time.
+  /// True: that was clearly before `end`, which has a time.
   [[nodiscard]] bool begin_told(Place context, Event end);
   int elapsed(float& milliseconds, Event begin, Event end) const {
     const int state = calls.event_query(end);

@@ -56,8 +56,7 @@ inline void all_ends() {
   usleep(40);
 }
 
-/// The current device tells of begins before collectives end. The interposer watches the first that a launch may wait for, and
-/// reads it behind its end.
+/// The device tells of begins before ends. The interposer sees that of the first collective that a launch may wait for.
 inline void see_begins() {
   fake_set_finished(0);
   const cu::Stream comm = make_stream(), compute = make_stream();

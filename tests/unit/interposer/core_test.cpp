@@ -32,10 +32,11 @@ TEST(Core, GatesTheFirstLaunchOfEachStreamInTheWindow) {
   EXPECT_FALSE(first.priority);
   EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on, kNoEvent) << "its stream waited already";
   EXPECT_EQ(program.launch(kGemm, kOtherComputeStream).wait_on, collective.completion_event);
+  program.finish(kCommStream);
+  EXPECT_FALSE(program.launch(kGemm, kOtherComputeStream).in_window) << "it has ended";
 }
 
-// What tells of the begin may mean the end. Watched are 1, 2 and 4: each that shows nothing doubles the number of the next. The
-// fourth is told of before its end, so that the fifth is waited for.
+// A begin may mean the end. Watched are 1, 2 and 4: each that shows nothing doubles the next. The fourth's comes before its end.
 TEST(Core, GatesWhereABeginWasSeenBeforeItsEnd) {
   constexpr std::array<int, 5> kWatched{1, 2, 2, 3, 3};
   Program program(rules_of(Policy::gate), {}, true);
@@ -70,7 +71,7 @@ TEST(Core, GoesWithoutTheControlThatFailed) {
   EXPECT_TRUE(second.is_collective && second.priority);
   EXPECT_EQ(second.completion_event, kNoEvent) << "an older driver may know no such event";
   const Decision third = program.launch(kAllReduce, kCommStream);
-  EXPECT_FALSE(third.priority);
+  EXPECT_TRUE(third.is_collective && !third.priority);
   EXPECT_EQ(third.refusal, Refusal::passed_through);
   const std::string report = program.report();
   EXPECT_NE(report.find(R"("relaunched":2)"), std::string::npos);
@@ -104,6 +105,8 @@ TEST(Core, GatesACollectiveThatWaitsForTheSameKernel) {
   program.order(kComputeStream, kCommStream);
   const Decision collective = program.launch(kAllReduce, kCommStream);
   EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on, collective.completion_event);
+  program.order(kCommStream, kComputeStream);
+  EXPECT_FALSE(program.launch(kGemm, kComputeStream).in_window) << "it stands behind the collective";
 }
 
 // FSDP: an all-gather queues behind another. Its begin may be waited for by what is behind the other, or once that is over.
